@@ -16,6 +16,7 @@ from ..core.errors import UserError
 from .client import Client, ServiceError
 from .keeper import SOCKET
 
+_OURS = "distsearch: "  # how our errors begin
 _LOG = "log"  # in the folder of a cluster
 _LONGEST_PATH = 100  # characters of the path of a socket, with room to spare
 _GLANCE = 0.02  # seconds
@@ -80,8 +81,9 @@ class LocalCluster(Client):
                     return
                 time.sleep(_GLANCE)
             lines = said.read().split("\n")
-        reason = next((line for line in reversed(lines) if line.strip()), f"status {process.returncode}")
-        raise UserError(f"the service did not start: {reason.removeprefix('distsearch: ')}")
+        own = [line for line in lines if line.startswith(_OURS)]  # an mpirun may have said more after it
+        reason = [f"status {process.returncode}", *filter(str.strip, lines), *own][-1]
+        raise UserError(f"the service did not start: {reason.removeprefix(_OURS)}")
 
     def client(self, timeout: float | None = None) -> Client:
         """Return another Client, for another thread for example."""
