@@ -1,7 +1,7 @@
 """What a service costs and stands over HTTP: latency next to a long search, and next to strangers.
 
     python tests/launch/http_load.py latency [--ranks 3] [--requests 500] [--seed 1]
-    python tests/launch/http_load.py strangers [--ranks 3] [--requests 200] [--seconds 10]
+    python tests/launch/http_load.py strangers [--ranks 3] [--requests 500] [--threads 4]
 
 Each starts the service it measures. latency: seconds from asking to knowing for easy Connect 4 positions, asked one
 after another over one connection and over the socket, while another client has a long exact search done. strangers:
