@@ -35,8 +35,9 @@ def main() -> int:
     folder, ranks, parent, *flags = sys.argv[1:]
     prctl = ctypes.CDLL(None, use_errno=True).prctl
     prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    ending: list[int] = []  # signals that came; none is raised, or it could cut short what ends the ranks
     for number in _SIGNALS:
-        signal.signal(number, _end_at)
+        signal.signal(number, lambda number, _frame: ending.append(number))
     path, status = f"{folder}/{SOCKET}", 2
     try:
         launcher, variables = command_on_this_host(int(ranks), folder) if int(ranks) > 1 else ([], {})
@@ -46,22 +47,16 @@ def main() -> int:
             stdin=subprocess.DEVNULL,
             preexec_fn=lambda: prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0),  # noqa: PLW1509 - there is one thread
         )
-        while process.poll() is None and os.getppid() == int(parent):
+        while process.poll() is None and not ending and os.getppid() == int(parent):
             if select.select([0], [], [], _GLANCE)[0]:
                 break
-        status = process.poll() or 0
+        status = 128 + ending[0] if ending else process.poll() or 0
     except UserError as error:
         print_error(f"distsearch: {error}")
     finally:
-        for number in _SIGNALS:
-            signal.signal(number, signal.SIG_IGN)  # or a second one would leave what is being ended
         _end(path)
         shutil.rmtree(folder, ignore_errors=True)
     return status
-
-
-def _end_at(number, _frame):
-    sys.exit(128 + number)
 
 
 def _end(path):
