@@ -17,6 +17,7 @@ from .kernel_cache import FOLDER, about_to_compile
 
 _PATIENCE = 60.0  # seconds that a process waits for another one's array before it makes its own
 _LOOK = 0.02  # seconds between two looks
+_BLOCK = 1 << 16  # bytes: as many zeros are a hole of a file
 
 
 def kept(
@@ -46,11 +47,24 @@ def _made(path, shape, dtype, make):
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         # another host, or a process that did not wait, may be making it as well
-        archive.replace(path, lambda file: np.save(file, made), path.with_suffix(f".{uuid.uuid4().hex}"))
+        archive.replace(path, lambda file: _write(file, made), path.with_suffix(f".{uuid.uuid4().hex}"))
     except OSError:  # no room, or nowhere to write
         return made
     found = _mapped(path, shape, dtype)
     return made if found is None else found
+
+
+def _write(file, array):
+    """Write an array as ``np.save`` does, but long runs of zeros take no room on the disk."""
+    np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(array))
+    content = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    for first in range(0, content.size, _BLOCK):
+        block = content[first : first + _BLOCK]
+        if block.any():
+            file.write(block.data)
+        else:
+            file.seek(block.size, os.SEEK_CUR)
+    file.truncate()
 
 
 @contextlib.contextmanager

@@ -6,6 +6,9 @@ those of the same tuple for which one cell holds a code less. The mean of those 
 and is the value of one that is dropped. A weight's bytes are its class and the two of its difference in steps; they lie
 together with those in the same circumstances, which have similar odds, and LZMA codes them: close to the entropy, with
 match search switched off.
+
+Most codes of 2584 are of tiles that no game has made: weights of tiles two codes or more beyond the largest one of a
+weight that is kept take no bytes, and are 0.
 """
 
 import lzma
@@ -16,7 +19,7 @@ import numpy as np
 
 from ..core.jit import compiled, compiled_for_threads
 
-ARRAYS = "packed", "counts", "scale"  # by these names in a file
+ARRAYS = "packed", "counts", "scale", "known"  # by these names in a file
 MOST_CLASSES = 8
 _MOST_KEPT = 1 << 24  # weights
 _STEPS = 8  # to the standard deviation of the weights
@@ -47,11 +50,12 @@ def pack(weights, classes, tuples, codes, steps=_STEPS):
     """
     step = np.float32(weights[classes > 0].std() / steps if classes.any() else 1) or np.float32(1)
     streams, counts, scale = [], [], [step]
+    known = _known(classes, tuples, codes)
     for cells, part in _parts(tuples, codes):
         own, kept = weights[part].copy(), classes[part] > 0
         base = np.float32(own[kept].mean() if kept.any() else 0)
-        contexts, differences = np.empty(own.size, np.uint8), np.zeros(own.size, np.uint16)
-        _round(own, classes[part], cells, codes.bit_length() - 1, base, step, contexts, differences)
+        contexts, differences = np.full(own.size, _CONTEXTS, np.uint8), np.zeros(own.size, np.uint16)
+        _round(own, classes[part], cells, codes.bit_length() - 1, known, base, step, contexts, differences)
         each = [classes[part][contexts == context] for context in range(_CONTEXTS)]
         of_class = [differences[classes[part] == c] for c in range(MOST_CLASSES)]
         of_class[0] = of_class[0][:0]
@@ -60,14 +64,17 @@ def pack(weights, classes, tuples, codes, steps=_STEPS):
         counts += map(len, each)
         scale.append(base)
     packed = np.frombuffer(lzma.compress(np.concatenate(streams), filters=_FILTERS), np.uint8)
-    return dict(zip(ARRAYS, (packed, np.array(counts, np.int64), np.array(scale, np.float32)), strict=True))
+    arrays = packed, np.array(counts, np.int64), np.array(scale, np.float32), np.array([known], np.int64)
+    return dict(zip(ARRAYS, arrays, strict=True))
 
 
-def unpack(packed, counts, scale, tuples, codes):
+def unpack(packed, counts, scale, known, tuples, codes):
     """Return (weights: float32, classes: uint8), both of one dimension, that ``pack`` packed; raises ValueError."""
     parts = list(_parts(tuples, codes))
     if counts.dtype != np.int64 or scale.dtype != np.float32 or counts.min(initial=0) < 0 or not parts:
         raise ValueError("they are no arrays of packed weights")
+    if known.dtype != np.int64 or known.shape != (1,) or not 0 < known[0] <= codes:
+        raise ValueError("it is no number of codes")
     try:
         data = np.frombuffer(lzma.decompress(packed) + b"\0", np.uint8)  # a place after the last is looked at as well
     except lzma.LZMAError as error:
@@ -75,12 +82,13 @@ def unpack(packed, counts, scale, tuples, codes):
     if counts.shape != (len(parts) * _STREAMS,) or counts.sum() + 1 != len(data) or scale.shape != (1 + len(parts),):
         raise ValueError("they are weights of other tuples")
     size = parts[-1][1].stop
-    weights, classes = np.empty(size, np.float32), np.empty(size, np.uint8)
+    weights, classes = np.zeros(size, np.float32), np.zeros(size, np.uint8)
     places = (np.cumsum(counts) - counts).reshape(-1, _STREAMS)
 
     def restore(i):
         cells, part = parts[i]
-        _restore(weights[part], classes[part], cells, codes.bit_length() - 1, scale[1 + i], scale[0], data, places[i])
+        bits = codes.bit_length() - 1
+        _restore(weights[part], classes[part], cells, bits, known[0], scale[1 + i], scale[0], data, places[i])
 
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         list(pool.map(restore, range(len(parts))))
@@ -94,6 +102,29 @@ def _parts(tuples, codes):
     first = 0
     for cells in tuples:
         yield len(cells), slice(first, first := first + codes ** len(cells))
+
+
+def _known(classes, tuples, codes):
+    """Return how many codes, from 0 on, a cell may hold in weights that are packed."""
+    largest = -1
+    for cells, part in _parts(tuples, codes):
+        kept = classes[part].reshape((codes,) * cells) > 0
+        for cell in range(cells):
+            largest = max(largest, *np.flatnonzero(kept.any(axis=tuple({*range(cells)} - {cell}))), -1)
+    return min(codes, int(largest) + 2)
+
+
+@compiled
+def _after(at, cells, bits, known):
+    """Return the first place after ``at`` whose cells all hold codes less than ``known``; the size, if none does."""
+    at, most, cell = at + 1, (1 << bits) - 1, 0
+    while cell < cells:
+        low = cell * bits
+        if at >> low & most < known:
+            return at  # it has just been counted up, so those above are as they were
+        at = ((at >> low | most) + 1) << low
+        cell += 1
+    return at
 
 
 @compiled
@@ -112,9 +143,10 @@ def _predicted(at, weights, classes, cells, bits, base):
 
 
 @compiled
-def _round(weights, classes, cells, bits, base, step, contexts, differences):
+def _round(weights, classes, cells, bits, known, base, step, contexts, differences):
     """Write contexts, and differences as steps · 2 or −steps · 2 − 1; weights become what these say."""
-    for at in range(weights.size):
+    at = 0
+    while at < weights.size:
         contexts[at], predicted = _predicted(at, weights, classes, cells, bits, base)
         steps, unit = 0, step
         if classes[at]:
@@ -122,12 +154,14 @@ def _round(weights, classes, cells, bits, base, step, contexts, differences):
             steps = min(max(round((weights[at] - predicted) / unit), -_MOST), _MOST)
             differences[at] = 2 * steps if steps >= 0 else -2 * steps - 1
         weights[at] = predicted + np.float32(steps) * unit
+        at = _after(at, cells, bits, known)
 
 
 @compiled_for_threads
-def _restore(weights, classes, cells, bits, base, step, data, places):
+def _restore(weights, classes, cells, bits, known, base, step, data, places):
     """Write a tuple's weights and classes, as far as there are bytes. places: where in ``data`` each stream goes on."""
-    for at in range(weights.size):
+    at = 0
+    while at < weights.size:
         context, predicted = _predicted(at, weights, classes, cells, bits, base)
         c = data[places[context]]
         low, high = _CONTEXTS + c, _CONTEXTS + MOST_CLASSES + c
@@ -141,3 +175,4 @@ def _restore(weights, classes, cells, bits, base, step, data, places):
             places[high] += 1
             steps = -(found + 1 >> 1) if found & 1 else found >> 1
             weights[at] = predicted + np.float32(steps) * (step / np.float32(1 << (c - 1)))
+        at = _after(at, cells, bits, known)

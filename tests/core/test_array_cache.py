@@ -47,6 +47,16 @@ def making(rng, tmp_path, monkeypatch):
     return Making(rng, tmp_path / "kernels")
 
 
+def test_runs_of_zeros_take_no_room(making):
+    making.array = np.zeros((1024, 500), DTYPE)
+    making.array[0, 3], making.array[600, 5] = 1, 2
+    making.kept((1024, 500))
+    assert making.file.stat().st_size > making.array.nbytes
+    assert 512 * making.file.stat().st_blocks < making.array.nbytes / 4
+    making.kept((1024, 500))
+    assert making.times == 1
+
+
 def test_an_array_is_made_once_for_each_source(making):
     before = making.kept()
     before[:] = 7  # stays in this array

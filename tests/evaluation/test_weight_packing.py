@@ -39,6 +39,21 @@ def test_a_dropped_weight_is_the_mean_of_its_neighbours():
     assert found[0x111] == pytest.approx(300, abs=20)
 
 
+def test_tiles_beyond_the_largest_that_was_met_take_no_bytes(rng):
+    numbers, codes = np.random.default_rng(rng.getrandbits(64)), 32
+    digits = np.arange(codes**3)[:, None] >> np.array([0, 5, 10]) & codes - 1
+    weights, met = np.full(codes**3, 7, np.float32), digits.max(axis=1) <= 5
+    weights[met] = numbers.normal(1000, 500, met.sum())
+    packed = weight_packing.pack(weights, met.astype(np.uint8), [(0, 1, 2)], codes)
+    assert packed["known"] == 7
+    assert packed["counts"][:16].sum() == 7**3
+    found, classes = weight_packing.unpack(*packed.values(), [(0, 1, 2)], codes)
+    assert np.array_equal(classes, met)
+    assert np.abs(found - weights)[met].max() <= weights[met].std() / 16 * 1.01
+    assert found[digits.max(axis=1) == 6].all()  # of the next tile, predicted
+    assert not found[digits.max(axis=1) > 6].any()
+
+
 def test_a_packed_file_is_a_network(learnt, tmp_path):
     weights, errors = learnt
     net = Network("2048", (4, 4), {}, TUPLES, True, (), weights[None], {"games": 3})
@@ -63,6 +78,10 @@ def test_what_does_not_fit_is_refused(learnt, tmp_path):
         ("counts", -packed["counts"]),
         ("counts", packed["counts"].astype(np.int32)),
         ("scale", packed["scale"][1:]),
+        ("known", packed["known"] + 1),
+        ("known", packed["known"][:0]),
+        ("known", packed["known"] * 0),
+        ("known", packed["known"].astype(np.int32)),
     ):
         with pytest.raises(ValueError):
             weight_packing.unpack(*{**packed, name: wrong}.values(), TUPLES, 16)
