@@ -27,7 +27,7 @@ from .tuple_network import Network
 NAME = "ntuple"
 MOST_STAGES = 8
 _MOST_BITS = 28  # of a tuple's cells
-_SHIPPED = {"2048": ("4x6", "4x5"), "2584": ("4x5", "3x4")}  # presets by game, the best first
+_SHIPPED = {"2048": ("4x6", "4x5"), "2584": ("7x5", "3x4")}  # presets by game, the best first
 SMALLER = {game: f"{NAME}_{smaller}" for game, (_, smaller) in _SHIPPED.items()}  # evaluations by game
 _SHIPPED_BOARD = 4, 4  # of the networks that come with this package, which have learnt by each game's usual rules
 
@@ -51,6 +51,7 @@ PRESETS = {  # by game: sets of tuples by name, the default first
         "3x4": "0,1,2,3/4,5,6,7/0,1,4,5",  # as many as in a report on 2584, 24 look-ups a board
         "4x5": "0,1,2,4,5/4,5,6,8,9/0,1,2,3,4/4,5,6,7,8",
         "5x4": "0,1,2,3/4,5,6,7/0,1,4,5/1,2,5,6/5,6,9,10",
+        "7x5": "0,1,2,4,5/4,5,6,8,9/0,1,2,3,4/4,5,6,7,8/0,1,5,6,10/0,1,2,5,9/1,5,6,9,13",
     },
 }
 
