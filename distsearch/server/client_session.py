@@ -52,6 +52,11 @@ class ClientSession:
         """Whether ``read_more`` must be called before the next line is taken."""
         return self._query is not None
 
+    @property
+    def held(self) -> bool:
+        """Whether ``read_more`` has to wait until other processes have compiled what reads the lines."""
+        return isinstance(self._query, protocol.LinesQuery) and not self._queue.reads_lines(self._query.options.game)
+
     def take(self, line: bytes | None) -> None:
         """Answer a line (bytes), or what was too long for one (None)."""
         message = {}
@@ -69,7 +74,7 @@ class ClientSession:
     def read_more(self) -> None:
         """Read a few more positions of the latest request; after the last one it goes to the queue."""
         query = self._query
-        if query is None:
+        if query is None or self.held:
             return
         try:
             if self._shut:

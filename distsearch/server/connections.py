@@ -85,7 +85,9 @@ class Connection(ABC):
         """Whether ``step`` has something to do, and may."""
         if self.lost is not None or self._congested:
             return False
-        return self.session.reading or bool(self._lines) and self.session.open < self._limits.open_requests
+        if self.session.reading:
+            return not self.session.held
+        return bool(self._lines) and self.session.open < self._limits.open_requests
 
     @property
     def settled(self) -> bool:

@@ -9,6 +9,7 @@ from .. import games
 from ..api.answer_text import Csv, Json, checked_fields, csv_cell
 from ..api.compiling import Recipe, compile_with_notice
 from ..api.options import Options
+from ..api.progress import Progress
 from ..api.result import Outcome
 from ..core.errors import UserError
 from ..formats.answer_rows import PositionTexts, chosen, escaped, joined, lists, numbers, same
@@ -140,11 +141,10 @@ class LinesRequest(Request):
                 yield next(answers) + b"\n"
 
 
-def compile_for(searcher: Any) -> None:
+def compile_for(name: str, progress: Progress) -> None:
     """Compile or load what reads and writes lines of a game; raises NotCompiledError as ``compile_with_notice``."""
-    name = searcher.game.NAME
     recipe = Recipe(f"{__name__}:parts_of", {"name": name})
-    compile_with_notice(name, parts_of(name)[0], searcher.progress, recipe)
+    compile_with_notice(name, parts_of(name)[0], progress, recipe)
 
 
 def parts_of(name: str) -> list[Callable[[], object]]:

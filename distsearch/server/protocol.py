@@ -227,7 +227,10 @@ class Query(_Asked):
 
 
 class LinesQuery(_Asked):
-    """Lines of positions as a client asks for their answers: ``form`` and, once ``advance`` is True, ``chunk``."""
+    """Lines of positions as a client asks for their answers: ``form`` and, once ``advance`` is True, ``chunk``.
+
+    ``advance`` compiles what reads lines of the game, if that was not done before.
+    """
 
     def __init__(self, message, limits):
         first = message.get("first", 1)
@@ -241,14 +244,21 @@ class LinesQuery(_Asked):
             raise Refused("too_many_positions", f"{count} lines; at most {limits.positions} go into a request")
         super().__init__(message, limits, "")
         self.form = form_of(message.get("format", "jsonl"), message.get("fields"))
+        self._unread, self._longest = (first, content, count), limits.position
         self._scanner = LineScanner(self._game, self._rules)
-        self.chunk, _ = self._scanner.scan(first, content, 0, len(content), count)
-        for index in np.flatnonzero(self.chunk.ends - self.chunk.begins > limits.position).tolist():
-            self.chunk.refuse(index, f"it has more than {limits.position} characters")
+        self.chunk: Any = None  # a Chunk, once the lines have been scanned
 
     def advance(self, count):
         """Read up to ``count`` more lines that take long; return whether those were all."""
+        if self._unread:
+            self._scan(*self._unread)
+            self._unread = ()
         return self._scanner.parse(self.chunk, count)
+
+    def _scan(self, first, content, count):
+        self.chunk, _ = self._scanner.scan(first, content, 0, len(content), count)
+        for index in np.flatnonzero(self.chunk.ends - self.chunk.begins > self._longest).tolist():
+            self.chunk.refuse(index, f"it has more than {self._longest} characters")
 
 
 def _with_tuples(value: Any) -> Any:

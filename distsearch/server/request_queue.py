@@ -11,6 +11,7 @@ from typing import Any
 from .. import games
 from ..api.compiling import Compilation, NotCompiledError, deferred, in_this_process
 from ..api.options import Options
+from ..api.progress import Silent
 from ..api.session import Session
 from ..core.errors import UserError, print_error, print_traceback
 from .checkpoints import Checkpoints
@@ -56,6 +57,7 @@ class RequestQueue:
         self._searchers = OrderedDict()  # options as text → Searcher, the latest used last
         self._compilation = Compilation()
         self._uncompiled = []  # (request or Options to warm, the Recipe of the kernels that it waits for)
+        self._readers = {}  # by game: the Recipe that what reads its lines waits for, None once it can be used
         self._to_warm = deque()  # functions that return Options, for which no searcher was made yet
         self._warming = {}  # number of a run of hardly any work, by which workers load kernels → its game
         self._answered = self._nodes = 0
@@ -84,9 +86,25 @@ class RequestQueue:
     def _warm(self, options):
         self._session.book(options)
         searcher = self.searcher(options)
-        compile_for(searcher)
+        compile_for(options.game, searcher.progress)
         run = self._cluster.begin(searcher.setups()[0], searcher.trial(), measured=True)
         self._warming[run] = options.game
+
+    def reads_lines(self, name: str) -> bool:
+        """Whether lines of a game's positions can be read without compiling; if not, other processes compile that."""
+        recipe = self._readers.get(name)
+        if recipe is not None and self._compilation.at_work(recipe):
+            return False
+        if recipe is not None or name not in self._readers:
+            try:
+                with deferred() if recipe is None else in_this_process():  # these could not compile it, or not keep it
+                    self._guard(lambda: compile_for(name, Silent()))
+            except NotCompiledError as missing:
+                self._readers[name] = missing.recipe
+                self._compilation.add(missing.recipe)
+                return False
+            self._readers[name] = None
+        return True
 
     def _guard(self, work):
         """Do work that no request is about yet; one may still succeed where this fails."""

@@ -36,6 +36,9 @@ class FakeDesk:
         self.requests.append(request)
         self._given[request] = 0
 
+    def reads_lines(self, name):
+        return True
+
     def cancel(self, request):
         self.cancelled.append(request)
 

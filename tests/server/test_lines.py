@@ -8,9 +8,10 @@ import pytest
 
 from distsearch.api.book import WITHOUT
 from distsearch.api.book_maker import make
+from distsearch.api.compiling import NotCompiledError, Recipe
 from distsearch.api.options import Options
 from distsearch.api.session import Session
-from distsearch.server import running_lines
+from distsearch.server import request_queue, running_lines
 from distsearch.server.client_session import ClientSession
 from distsearch.server.limits import DEFAULTS
 from distsearch.server.request_queue import RequestQueue
@@ -197,3 +198,27 @@ def test_a_book_answers(tmp_path):
         scores = session.scores("connect4", lines, board="4x4").tolist()
     assert [each["score"] for each in found] == scores == [float(row.split()[-1]) for row in plain.splitlines()]
     assert {each["book"] for each in found} == {None, found[0]["book"]}
+
+
+def test_lines_wait_for_what_reads_them(monkeypatch):
+    compile_for, asked = request_queue.compile_for, []
+
+    def not_yet(name, progress):
+        asked.append(name)
+        if len(asked) == 1:
+            raise NotCompiledError(Recipe("distsearch.server.lines:parts_of", {"name": name}))
+        compile_for(name, progress)
+
+    monkeypatch.setattr(request_queue, "compile_for", not_yet)
+    with alone() as session:
+        queue = RequestQueue(session)
+        client = Client(queue)
+        client.session.take(json.dumps({"op": "lines", "id": 1, "game": "connect4", "lines": "4", "depth": 1}).encode())
+        client.session.read_more()
+        assert client.session.reading and client.session.held and not client.told
+        turn_until(queue, lambda: not client.session.held, 120.0)
+        assert asked == ["connect4"] * 2
+        client.session.read_more()
+        finish(queue)
+        queue.close()
+    assert [message["type"] for message in client.told] == ["lines", "done"]
