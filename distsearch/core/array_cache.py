@@ -56,8 +56,9 @@ def _made(path, shape, dtype, make):
 
 def _write(file, array):
     """Write an array as ``np.save`` does, but long runs of zeros take no room on the disk."""
+    array = np.asarray(array, order="C")
     np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(array))
-    content = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    content = array.reshape(-1).view(np.uint8)
     for first in range(0, content.size, _BLOCK):
         block = content[first : first + _BLOCK]
         if block.any():

@@ -24,6 +24,7 @@ MOST_CLASSES = 8
 _MOST_KEPT = 1 << 24  # weights
 _STEPS = 8  # to the standard deviation of the weights
 _CONTEXTS = 2 * MOST_CLASSES  # of a class: twice the mean of the neighbours' ones
+_NO_CONTEXT = _CONTEXTS  # of a weight that is not packed
 _STREAMS = _CONTEXTS + 2 * MOST_CLASSES  # the classes by context, then low and high bytes of differences by class
 _FILTERS = [{"id": lzma.FILTER_LZMA2, "lc": 0, "lp": 0, "pb": 0, "dict_size": 4096, "mf": lzma.MF_HC4, "depth": 1}]
 _MOST = (1 << 15) - 1  # steps of a difference
@@ -54,7 +55,7 @@ def pack(weights, classes, tuples, codes, steps=_STEPS):
     for cells, part in _parts(tuples, codes):
         own, kept = weights[part].copy(), classes[part] > 0
         base = np.float32(own[kept].mean() if kept.any() else 0)
-        contexts, differences = np.full(own.size, _CONTEXTS, np.uint8), np.zeros(own.size, np.uint16)
+        contexts, differences = np.full(own.size, _NO_CONTEXT, np.uint8), np.zeros(own.size, np.uint16)
         _round(own, classes[part], cells, codes.bit_length() - 1, known, base, step, contexts, differences)
         each = [classes[part][contexts == context] for context in range(_CONTEXTS)]
         of_class = [differences[classes[part] == c] for c in range(MOST_CLASSES)]
@@ -79,8 +80,10 @@ def unpack(packed, counts, scale, known, tuples, codes):
         data = np.frombuffer(lzma.decompress(packed) + b"\0", np.uint8)  # a place after the last is looked at as well
     except lzma.LZMAError as error:
         raise ValueError("it is no such stream") from error
-    if counts.shape != (len(parts) * _STREAMS,) or counts.sum() + 1 != len(data) or scale.shape != (1 + len(parts),):
+    if counts.shape != (len(parts) * _STREAMS,) or scale.shape != (1 + len(parts),):
         raise ValueError("they are weights of other tuples")
+    if counts.max() >= len(data) or counts.sum() + 1 != len(data):  # the sum of larger ones might overflow
+        raise ValueError("its streams are of other lengths")
     size = parts[-1][1].stop
     weights, classes = np.zeros(size, np.float32), np.zeros(size, np.uint8)
     places = (np.cumsum(counts) - counts).reshape(-1, _STREAMS)
@@ -110,8 +113,8 @@ def _known(classes, tuples, codes):
     for cells, part in _parts(tuples, codes):
         kept = classes[part].reshape((codes,) * cells) > 0
         for cell in range(cells):
-            largest = max(largest, *np.flatnonzero(kept.any(axis=tuple({*range(cells)} - {cell}))), -1)
-    return min(codes, int(largest) + 2)
+            largest = max(largest, int(np.flatnonzero(kept.any(axis=tuple({*range(cells)} - {cell}))).max(initial=-1)))
+    return min(codes, largest + 2)
 
 
 @compiled
@@ -144,7 +147,10 @@ def _predicted(at, weights, classes, cells, bits, base):
 
 @compiled
 def _round(weights, classes, cells, bits, known, base, step, contexts, differences):
-    """Write contexts, and differences as steps · 2 or −steps · 2 − 1; weights become what these say."""
+    """Write contexts, and differences as steps · 2 or −steps · 2 − 1; weights become what these say.
+
+    known: codes that a cell may hold; where one holds another, nothing is written.
+    """
     at = 0
     while at < weights.size:
         contexts[at], predicted = _predicted(at, weights, classes, cells, bits, base)
@@ -159,7 +165,10 @@ def _round(weights, classes, cells, bits, known, base, step, contexts, differenc
 
 @compiled_for_threads
 def _restore(weights, classes, cells, bits, known, base, step, data, places):
-    """Write a tuple's weights and classes, as far as there are bytes. places: where in ``data`` each stream goes on."""
+    """Write a tuple's weights and classes, as far as there are bytes. places: where in ``data`` each stream goes on.
+
+    known: as of ``_round``.
+    """
     at = 0
     while at < weights.size:
         context, predicted = _predicted(at, weights, classes, cells, bits, base)

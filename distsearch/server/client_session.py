@@ -54,8 +54,9 @@ class ClientSession:
 
     @property
     def held(self) -> bool:
-        """Whether ``read_more`` has to wait until other processes have compiled what reads the lines."""
-        return isinstance(self._query, protocol.LinesQuery) and not self._queue.reads_lines(self._query.options.game)
+        """Whether ``read_more`` does nothing yet: other processes compile what reads the lines."""
+        asked = None if self._shut else self._query  # a service that ends refuses it instead
+        return isinstance(asked, protocol.LinesQuery) and not self._queue.can_read_lines(asked.options.game)
 
     def take(self, line: bytes | None) -> None:
         """Answer a line (bytes), or what was too long for one (None)."""

@@ -41,6 +41,8 @@ def main() -> int:
     path, status = f"{folder}/{SOCKET}", 2
     try:
         launcher, variables = command_on_this_host(int(ranks), folder) if int(ranks) > 1 else ([], {})
+        if ending:
+            return 128 + ending[0]
         process = subprocess.Popen(
             [*launcher, sys.executable, "-m", "distsearch", "serve", "--socket", path, *flags],
             env={**without_ranks(), **variables},
@@ -66,15 +68,18 @@ def _end(path):
         with contextlib.suppress(ProcessLookupError):
             os.kill(first, signal.SIGTERM)
         _wait(_DRAIN)
-    for pid in _descendants():
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
-    _wait(_KILLING)
+    end = time.monotonic() + _KILLING
+    while (left := _descendants()) and time.monotonic() < end:  # again and again: a launcher may be starting ranks
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(_PAUSE)
 
 
 def _listener(path):
     """Return the id of the process that listens at a socket, or None."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asking:
+        asking.setblocking(False)  # where others wait to be accepted, rank 0 does not listen either
         try:
             asking.connect(path)
         except OSError:

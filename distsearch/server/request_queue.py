@@ -57,7 +57,7 @@ class RequestQueue:
         self._searchers = OrderedDict()  # options as text → Searcher, the latest used last
         self._compilation = Compilation()
         self._uncompiled = []  # (request or Options to warm, the Recipe of the kernels that it waits for)
-        self._readers = {}  # by game: the Recipe that what reads its lines waits for, None once it can be used
+        self._readers = {}  # by game: the Recipe that what reads its lines waits for, None once that is over
         self._to_warm = deque()  # functions that return Options, for which no searcher was made yet
         self._warming = {}  # number of a run of hardly any work, by which workers load kernels → its game
         self._answered = self._nodes = 0
@@ -90,14 +90,17 @@ class RequestQueue:
         run = self._cluster.begin(searcher.setups()[0], searcher.trial(), measured=True)
         self._warming[run] = options.game
 
-    def reads_lines(self, name: str) -> bool:
-        """Whether lines of a game's positions can be read without compiling; if not, other processes compile that."""
+    def can_read_lines(self, name: str) -> bool:
+        """Load what reads lines of a game's positions, or have other processes compile it; return whether that is over.
+
+        Where it fails, reading fails as well.
+        """
         recipe = self._readers.get(name)
         if recipe is not None and self._compilation.at_work(recipe):
             return False
         if recipe is not None or name not in self._readers:
             try:
-                with deferred() if recipe is None else in_this_process():  # these could not compile it, or not keep it
+                with deferred() if recipe is None else in_this_process():  # what others could not compile or keep
                     self._guard(lambda: compile_for(name, Silent()))
             except NotCompiledError as missing:
                 self._readers[name] = missing.recipe

@@ -20,7 +20,7 @@ from .request_queue import RequestQueue
 _GLANCE = 0.1  # seconds between two looks at signals: poll itself is not ended by one
 _INTAKE = 0.002  # seconds of reading requests before the searches go on
 _ACCEPTED_A_TURN = 32
-_SWEEP = 1.0  # seconds between two looks at clients that do not read, or after which accepting is tried again
+_SWEEP = 1.0  # seconds between two looks at clients that do not read or wait for kernels, and tries to accept again
 _FAREWELL = 2.0  # seconds for what is left to say when time is up
 
 

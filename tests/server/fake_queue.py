@@ -25,7 +25,8 @@ class FakeDesk:
         self.turns, self.held, self.full = turns, held, full
         self.requests, self.cancelled, self.submitted, self.calls = deque(), [], [], 0
         self._given, self._left = {}, turns
-        self.found, self.partial = outcome(), 0
+        self.found, self.partial, self.reading = outcome(), 0, True
+        self.asked = []  # games whose lines were to be read
         self.cluster = FakeCluster()
         self.watchers = Watchers(self.cluster, {}, self.status)
 
@@ -36,8 +37,9 @@ class FakeDesk:
         self.requests.append(request)
         self._given[request] = 0
 
-    def reads_lines(self, name):
-        return True
+    def can_read_lines(self, name):
+        self.asked.append(name)
+        return self.reading
 
     def cancel(self, request):
         self.cancelled.append(request)

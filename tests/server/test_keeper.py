@@ -1,11 +1,13 @@
 """The keeper of a LocalCluster leaves nothing, whenever it is told to end."""
 
 import os
-import random
+import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+
+import pytest
 
 from ..launch.running import PACKAGES, PATIENCE
 
@@ -24,21 +26,38 @@ sys.exit(keeper.main())
 
 def test_signals_do_not_cut_the_end_short(rng, tmp_path):
     for number in range(20):
-        ends(tmp_path / str(number), rng.choice([0, 0, 1e-5, 5e-5, 2e-4, 1e-3]), rng)
+        with Keeper(tmp_path / str(number)) as keeper:
+            keeper.process.stdin.close()
+            for _ in range(rng.randrange(1, 4)):
+                time.sleep(rng.choice([0, 0, 1e-5, 5e-5, 2e-4, 1e-3]))
+                keeper.process.terminate()
 
 
-def ends(folder: Path, pause: float, rng: random.Random):
-    """Start a keeper, end it by its stdin and by signals soon after, and check that nothing is left."""
-    folder.mkdir()
-    command = [sys.executable, "-c", _KEEPER, str(folder), "1", str(os.getpid())]
-    environment = {**os.environ, "PYTHONPATH": PACKAGES}
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment) as keeper:
-        started = Path("/proc", keeper.stdout.readline().strip())
-        assert started.exists()
-        keeper.stdin.close()
-        for _ in range(rng.randrange(1, 4)):
-            time.sleep(pause)
-            keeper.terminate()
-        assert keeper.wait(PATIENCE) in (0, 128 + 15)
-        assert not folder.exists()
-        assert not started.exists()
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_alone_ends_it(number, tmp_path):
+    with Keeper(tmp_path / "folder", 128 + number) as keeper:
+        keeper.process.send_signal(number)
+
+
+class Keeper:
+    """A keeper at work; at the end of the context it must end with one of the statuses, and nothing be left of it."""
+
+    def __init__(self, folder: Path, *statuses: int):
+        self._folder, self._statuses = folder, statuses or (0, 128 + signal.SIGTERM)
+        folder.mkdir()
+        command = [sys.executable, "-c", _KEEPER, str(folder), "1", str(os.getpid())]
+        environment = {**os.environ, "PYTHONPATH": PACKAGES}
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+        )
+
+    def __enter__(self):
+        self._started = Path("/proc", self.process.stdout.readline().strip())
+        assert self._started.exists()
+        return self
+
+    def __exit__(self, *_):
+        with self.process:
+            assert self.process.wait(PATIENCE) in self._statuses
+        assert not self._folder.exists()
+        assert not self._started.exists()

@@ -402,6 +402,38 @@ def test_nothing_to_do_costs_nothing(path):
         assert any(turns < 20 and seconds < 0.01 for turns, seconds in (costs() for _ in range(5)))
 
 
+def lines(wire):
+    """Ask for the answers to a line, which says nothing."""
+    wire.say(op="lines", id=1, game="connect4", lines="nonsense", depth=1)
+
+
+def test_lines_wait_for_their_reader_and_others_do_not(path):
+    queue = FakeDesk()
+    queue.reading = False
+    with Serving(queue, path), Wire(path) as wire, Wire(path) as gone, Wire(path) as other:
+        lines(wire)
+        lines(gone)
+        ask(other)
+        assert [other.hear()["type"] for _ in range(2)] == ["answer", "done"]
+        calls = queue.calls
+        time.sleep(0.5)
+        assert queue.calls - calls < 40  # it does not spin
+        gone.close()
+        wait_until(lambda: status(other)["clients"] == 2)
+        queue.reading = True
+        assert [wire.hear()["type"] for _ in range(2)] == ["lines", "done"]
+
+
+def test_lines_that_wait_are_refused_at_the_end(path):
+    queue = FakeDesk()
+    queue.reading = False
+    with Serving(queue, path) as serving, Wire(path) as wire:
+        lines(wire)
+        wait_until(lambda: queue.asked)
+        serving.stop()
+        assert code(wire.hear()) == "shutting_down"
+
+
 def test_without_descriptors_newcomers_wait(path):
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     queue = FakeDesk()
