@@ -138,7 +138,9 @@ def test_without_a_move_there_is_a_score(position, move, algorithm):
     assert "score      -" in answer.out or "score      +" in answer.out
 
 
-@pytest.mark.parametrize("how", [(), EMM, ("--algorithm", "alphabeta", "--policy", "brothers")], ids=str)
+@pytest.mark.parametrize(
+    "how", [("--evaluation", "rows"), EMM, ("--algorithm", "alphabeta", "--policy", "brothers")], ids=str
+)
 def test_a_file_of_positions(tmp_path, how):
     (tmp_path / "boards").write_text(f"{BOARD}\n1,2\n{LOST}\n")
     answer = ask("solve", "2048", "--positions", str(tmp_path / "boards"), "--depth", "3", *how)
