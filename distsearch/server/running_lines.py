@@ -9,6 +9,7 @@ from .lines import LinesRequest
 from .running_request import Task
 
 _ROWS = 2048  # answers told in a turn
+_BATCH = 4e-3  # seconds of work in a message to a worker
 _FROM_BOOK = 16  # where a book may answer them, which takes a millisecond each
 
 
@@ -24,7 +25,7 @@ class Lines(Task):
         self._added = 0  # positions
         self._known = (0, np.empty(0, self._stream.result_dtype))  # number of the first, records that are not told yet
         self._add()
-        self._begin(self._stream, searcher.setup(request.plain))
+        self._begin(self._stream, searcher.setup(request.plain), batch=_BATCH)
 
     def _add(self):
         end = len(self._states) if not self._book else self._added + _FROM_BOOK

@@ -62,10 +62,10 @@ class Task(ABC):
         index, source = self._at_work
         return self._request.positions[index], source.top(most) if source else []
 
-    def _begin(self, source, setup):
+    def _begin(self, source, setup, **how):
         # a priority of 10 is worth ten times the share of the client's other requests
         weight = 10 ** (self._request.priority / 10)
-        self._run = self._cluster.begin(setup, source, client=self._request.client, weight=weight)
+        self._run = self._cluster.begin(setup, source, client=self._request.client, weight=weight, **how)
         self._began = time.monotonic()
 
     @property
