@@ -18,7 +18,8 @@ from .exchange import Output, body_chunks, unless_gone
 from .limits import HttpLimits
 from .link import Link, RefusedError, linked
 
-_PART_LINES, _PART_BYTES = 4096, 150_000  # of a request to the service; six times the bytes still fit into a line
+# Of a request to the service, which takes 10,000 lines. Six times the bytes still fit into a line of the socket.
+_PART_LINES, _PART_BYTES = 8192, 150_000
 _SLOW_LINES = 250  # where an answer takes long, or has many fields
 _AHEAD = 4  # requests to the service at a time: as many as it works at for a client
 _IN_MEMORY = 1 << 20  # bytes of a file that are not written to disk
