@@ -26,7 +26,7 @@ class FakeDesk:
         self.requests, self.cancelled, self.submitted, self.calls = deque(), [], [], 0
         self._given, self._left = {}, turns
         self.found, self.partial, self.reading = outcome(), 0, True
-        self.asked = []  # games whose lines somebody wants to read
+        self.asked = []  # by name, games whose lines a client wants read
         self.cluster = FakeCluster()
         self.watchers = Watchers(self.cluster, {}, self.status)
 
