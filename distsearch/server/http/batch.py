@@ -18,8 +18,8 @@ from .exchange import Output, body_chunks, unless_gone
 from .limits import HttpLimits
 from .link import Link, RefusedError, linked
 
-# Of a request to the service, which takes 10,000 lines. Six times the bytes still fit into a line of the socket.
-_PART_LINES, _PART_BYTES = 8192, 150_000
+# Of a request to the service, which takes 10,000 lines, and as many bytes of JSON as _MOST_ESCAPED and some fields.
+_PART_LINES, _PART_BYTES, _MOST_ESCAPED = 8192, 260_000, DEFAULTS.line - (1 << 16)
 _SLOW_LINES = 250  # where an answer takes long, or has many fields
 _AHEAD = 4  # requests to the service at a time: as many as it works at for a client
 _IN_MEMORY = 1 << 20  # bytes of a file that are not written to disk
@@ -63,8 +63,23 @@ def parts_of(file: IO[bytes], most: int) -> Iterator[Part]:
         begin = 0
         for at in range(0, len(breaks), most):
             here = breaks[at : at + most]
-            yield Part(first, text[begin : here[-1]])
+            yield from _fitting(Part(first, text[begin : here[-1]]))
             first, begin = first + len(here), int(here[-1])
+
+
+def _fitting(part):
+    """Yield a part, or smaller ones where characters that JSON escapes make it too long for the service."""
+    if 6 * len(part.content) <= _MOST_ESCAPED or len(json.dumps(_text(part.content))) <= _MOST_ESCAPED:
+        yield part
+        return
+    middle = part.content.find(b"\n", len(part.content) // 2) + 1
+    middle = middle if middle < len(part.content) else part.content.rfind(b"\n", 0, -1) + 1
+    yield from _fitting(Part(part.first, part.content[:middle]))
+    yield from _fitting(Part(part.first + part.content.count(b"\n", 0, middle), part.content[middle:]))
+
+
+def _text(content):
+    return content.decode(errors="replace")
 
 
 class BatchResponse:
@@ -120,7 +135,7 @@ class BatchResponse:
             self._open.append(self._requests)
             self._texts[self._requests] = []
             asked = {"id": self._requests, **self._fields, "first": part.first}
-            await link.send(json.dumps({**asked, "lines": part.content.decode(errors="replace")}).encode())
+            await link.send(json.dumps({**asked, "lines": _text(part.content)}).encode())
 
     async def _take(self, message, output):
         content = message.content

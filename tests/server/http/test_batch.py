@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from distsearch.server.limits import DEFAULTS
+
 from ..fake_queue import FakeDesk, outcome
 from ..serving import small
 from .asking import OverHttp, messages, wait_until
@@ -149,3 +151,15 @@ def resident(pid):
     """MiB of memory that are a process's own."""
     with open(f"/proc/{pid}/status") as file:
         return next(int(line.split()[1]) for line in file if line.startswith("RssAnon")) / 1024
+
+
+def test_parts_fit_into_messages_whatever_their_characters(rng):
+    lines = [rng.choice(["4\x01", "\x02" * 60, "ä" * 50, "445"]) * rng.randrange(1, 9) for _ in range(9000)]
+    content = "".join(f"{line}\n" for line in lines).encode()
+    parts = list(batch.parts_of(io.BytesIO(content), 8192))
+    assert b"".join(part.content for part in parts) == content
+    assert max(len(json.dumps(part.content.decode(errors="replace"))) for part in parts) < DEFAULTS.line - 1000
+    first = 1
+    for part in parts:
+        assert part.first == first
+        first += part.content.count(b"\n")
