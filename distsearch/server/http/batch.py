@@ -74,6 +74,9 @@ def _fitting(part):
         return
     middle = part.content.find(b"\n", len(part.content) // 2) + 1
     middle = middle if middle < len(part.content) else part.content.rfind(b"\n", 0, -1) + 1
+    if middle == 0:  # a single line, of which the service wants to see no more than that it is too long
+        yield Part(part.first, part.content[:_LONGEST] + b"\n")
+        return
     yield from _fitting(Part(part.first, part.content[:middle]))
     yield from _fitting(Part(part.first + part.content.count(b"\n", 0, middle), part.content[middle:]))
 

@@ -163,3 +163,12 @@ def test_parts_fit_into_messages_whatever_their_characters(rng):
     for part in parts:
         assert part.first == first
         first += part.content.count(b"\n")
+
+
+def test_a_line_that_fits_into_no_message_is_cut_off():
+    content = b"4\n" + b"\x01" * 250_000 + b"\n44\n"
+    parts = list(batch.parts_of(io.BytesIO(content), 8192))
+    lines = b"".join(part.content for part in parts).split(b"\n")
+    assert (lines[0], lines[2:], set(lines[1])) == (b"4", [b"44", b""], {1})
+    assert DEFAULTS.position < len(lines[1]) < 250_000
+    assert [part.first for part in parts] == sorted(part.first for part in parts)
