@@ -54,8 +54,10 @@ def test_the_solver_is_only_made_where_the_search_may_come_near_the_end(session,
     rules = othello.rules()
     searcher = session.searcher(Options("othello", time=0.05))
     made = []
-    for plies in (10, 19, 20, 26):
-        position = random_position(othello, rules, (plies,), rng)
+    for empties in (50, 41, 40, 34):
+        position = random_position(othello, rules, (60 - empties,), rng)
+        while othello.moves_left(position.state, rules) != empties:  # a pass among the plies leaves one more
+            position = random_position(othello, rules, (60 - empties,), rng)
         next(searcher.search([position]))
         made.append(searcher._solver is not None)
     assert made == [False, False, True, True]
