@@ -88,9 +88,10 @@ def test_a_tree_appears_and_closes(page, policy):
 
 
 def test_a_tree_of_a_game_against_chance(page):
-    search(page, game="2048", seconds="3")
+    search(page, game="2048", seconds="30")
     page.until("treeof", "^2048, ")
     assert page.tab.locator("#tree > li").count() == 1  # the root, which the ranks search together
+    page.tab.locator("#stop").click()
 
 
 def test_a_reload_watches_again(page):
