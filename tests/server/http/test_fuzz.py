@@ -30,7 +30,7 @@ def fuzz(url, token, examples, seed, folder):
 
 def test_no_request_finds_a_mistake(tmp_path, full, seed, capfd):
     with OverHttp(FakeDesk(), tmp_path, rate=1e9, strangers=1e9) as service:
-        done = fuzz(service.gateway.url, service.token, 4000 if full else 2, seed, tmp_path)
+        done = fuzz(service.gateway.url, service.token, 1500 if full else 2, seed, tmp_path)
         assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
         with service.client() as client:
             assert client.search()[0] == 200
