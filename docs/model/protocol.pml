@@ -107,7 +107,7 @@ end:
                 assert(knows && mine[PREFETCH - 1] == NO);
                 k = (mine[0] == NO -> 0 : 1);
                 mine[k] = n; mine_node[k] = x; mine_window[k] = window
-            :: !dead[me] && kind == JOB_UPDATE -> /* _update_jobs, _update_queued */
+            :: !dead[me] && kind == JOB_UPDATE -> /* _update_jobs, update_queued */
                 assert(knows);
                 k = (mine[0] == n -> 0 : (mine[1] == n -> 1 : NO));
 #ifdef MUTANT_ID_UNCHECKED

@@ -17,7 +17,7 @@ from distsearch.cluster.messages import (
 from distsearch.cluster.worker import Worker
 
 from .talk import TWO_HOSTS, Talk, summary
-from .test_worker_joint import Joinable
+from .test_joint_search import Joinable
 from .toys import JOB, RESULT, Clock, Runner, Source, jobs_message, kinds, open_message, setup_message, toy_worker, work
 
 RUN, NODE = 7, 0
