@@ -39,6 +39,8 @@ class Cluster:
     on_gpu = False  # whether workers may search on a GPU
     joint = False  # whether idle ranks join the jobs of their host, see ``joint``
     host: str | None = None  # of the master, where it is a rank of its own and not in one process with a worker
+    # A descriptor that is readable once a worker has sent something, until ``awoken``; None: it has to be looked for.
+    descriptor: int | None = None
     traced = 0  # events of a timeline that each rank of a measured run keeps, see ``trace``
 
     def begin(self, setup: bytes, source: WorkSource, **how) -> int:
@@ -146,6 +148,9 @@ class Cluster:
         if failure := self.failure(run):
             raise RuntimeError(failure)
         return self.metrics
+
+    def awoken(self) -> None:
+        """Forget what has made ``descriptor`` readable, before the next ``turn``."""
 
     @property
     def master_seconds(self) -> float:

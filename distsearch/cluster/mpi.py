@@ -38,7 +38,7 @@ class MpiCluster(Cluster):
     """The master's side: runs sources of work on the workers of a communicator (rank 0 of two or more).
 
     worker_timeout: seconds after which a silent worker is lost, or None; say(text): takes a line that says so;
-    submasters: how many, see ``submaster.blocks``, 0 for none.
+    submasters: how many, see ``submaster.blocks``, 0 for none; guarded: as for all workers.
     """
 
     def __init__(
@@ -47,13 +47,16 @@ class MpiCluster(Cluster):
         worker_timeout: float | None = None,
         say: Callable[[str], None] = lambda text: None,
         submasters: int = 0,
+        guarded: bool = False,
     ):
         super().__init__()
         self.comm, self._say = comm, say
         self.ranks, self.submasters = comm.Get_size(), submasters
         self.workers = self.ranks - 1 - submasters
-        wakeup = Wakeup()
+        self._wakeup = wakeup = Wakeup()
         survives, known, self._peers = _begin(comm, worker_timeout, wakeup, submasters)
+        if guarded and _has_notifications(known, submasters):
+            self.descriptor = wakeup.fileno()
         leaders = blocks(self.ranks, submasters)
         self.host = known[_MASTER][0]
         self.hosts = {rank: known[rank][0] for rank in range(1, self.ranks)}
@@ -81,6 +84,9 @@ class MpiCluster(Cluster):
         if message.type not in _REGULAR:
             self._rest.reset()
         return True
+
+    def awoken(self) -> None:
+        self._wakeup.empty()
 
     def _act(self, event):
         self._links.dispatch(event)
@@ -120,6 +126,11 @@ def _begin(comm, worker_timeout, wakeup, submasters):
     if peers and survives:
         peers.Set_errhandler(MPI.ERRORS_RETURN)
     return survives, known, peers
+
+
+def _has_notifications(known, submasters):
+    """Whether workers of a service tell their master of each message: all are of its host, and it sleeps in poll."""
+    return not submasters and all(host == known[_MASTER][0] and name for host, name in known)
 
 
 class _Guard:
@@ -179,7 +190,8 @@ def work_for_master(
         else:
             worker, mailbox = Worker(kinds, joint=joint, guarded=guarded), Mailbox(comm, above)
             peer_mailbox = PeerMailbox(peers) if peers else None
-            _work(worker, mailbox, wakeup, guard, above, peer_mailbox)
+            name = known[_MASTER][1] if guarded and _has_notifications(known, submasters) else b""
+            _work(worker, mailbox, wakeup, guard, above, peer_mailbox, name)
             _leave(comm, worker, mailbox, worker_timeout or PARTING, survives, above, peer_mailbox)
     except MPI.Exception as error:
         if not (survives and tells_of_a_failure(error)):
@@ -219,8 +231,8 @@ def _lead(comm, ranks, how, known, wakeup, worker_timeout, survives, guard):
     _leave(comm, submaster, links.mailbox, worker_timeout or PARTING, survives, _MASTER)
 
 
-def _work(worker, mailbox, wakeup, guard, above, peer_mailbox):
-    """Work until the master, rank ``above``, says to leave.
+def _work(worker, mailbox, wakeup, guard, above, peer_mailbox, notified):
+    """Work until the master, rank ``above``, says to leave; notified: the name of its wakeup socket, or empty.
 
     One reading of the clock ends a time and begins the next one: where ranks share a core, a rank that loses it between
     two readings would miss many milliseconds.
@@ -240,13 +252,12 @@ def _work(worker, mailbox, wakeup, guard, above, peer_mailbox):
             worker.timers.communicated(began, now)  # before END is handled, which reports it
             answers, began = worker.handle(message), now
             _count(worker.timers, size, 1)
-            for answer in answers:
-                _count(worker.timers, mailbox.send(above, answer), 1)
+            _send(worker, mailbox, wakeup, above, answers, notified)
             now = time.perf_counter()
             worker.timers.communicated(max(began, worker.timers.started), now)
         elif worker.has_work or worker.can_join:
-            for answer in worker.work() if worker.has_work else worker.join():
-                _count(worker.timers, mailbox.send(above, answer), 1)
+            answers = worker.work() if worker.has_work else worker.join()
+            _send(worker, mailbox, wakeup, above, answers, notified)
             if peer_mailbox:
                 _count(worker.timers, *peer_mailbox.exchange(worker))
             now = time.perf_counter()
@@ -275,6 +286,14 @@ def _leave(comm, worker, mailbox, seconds, survives, above, peer_mailbox=None):
         mpi_runtime.forgo_finalize()
     elif peer_mailbox:
         peer_mailbox.close()
+
+
+def _send(worker, mailbox, wakeup, above, answers, notified):
+    """Send answers to the rank above, and wake it if it sleeps on a socket."""
+    for answer in answers:
+        _count(worker.timers, mailbox.send(above, answer), 1)
+    if notified and answers:
+        wakeup.notify(notified)
 
 
 def _count(timers: Timers, size, messages):

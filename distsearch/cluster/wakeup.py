@@ -21,6 +21,10 @@ class Wakeup:
         self._poll = select.poll()
         self._poll.register(self._socket, select.POLLIN)
 
+    def fileno(self) -> int:
+        """Return the descriptor that is readable once another rank has notified this one, until ``empty``."""
+        return self._socket.fileno()
+
     def wait(self, seconds: float) -> bool:
         """Sleep for so long, or until another rank notifies this one; return whether one did."""
         if seconds < _LEAST or not self.name:

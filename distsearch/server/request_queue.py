@@ -234,6 +234,15 @@ class RequestQueue:
             request.on_end("cancelled", "")
         return bool(withdrawn)
 
+    @property
+    def descriptor(self) -> int | None:
+        """See ``Cluster.descriptor``."""
+        return self._cluster.descriptor
+
+    def awoken(self) -> None:
+        """See ``Cluster.awoken``."""
+        self._cluster.awoken()
+
     def pause(self) -> float:
         """Return how many seconds one may wait for clients before the next turn."""
         if self._busy:

@@ -73,6 +73,8 @@ class Server:
         return 0
 
     def _begin(self):
+        if self._queue.descriptor is not None:
+            self._watch(self._queue.descriptor, select.POLLIN)
         if self._path is None:
             self._add(StandardConnection(self._descriptors, self._limits, self._touched.add))
         else:
@@ -86,8 +88,12 @@ class Server:
 
     def _turn(self):
         """Let every client have a share; return whether none sent anything."""
-        events, newcomers = self._wait(), False
-        for descriptor, event in events:
+        quiet, newcomers = True, False
+        for descriptor, event in self._wait():
+            if descriptor == self._queue.descriptor:
+                self._queue.awoken()
+                continue
+            quiet = False
             if descriptor in self._by_descriptor:
                 connection = self._by_descriptor[descriptor]
                 connection.on_event(descriptor, event)
@@ -99,12 +105,13 @@ class Server:
         self._tend()
         if newcomers:
             self._accept()  # last, for a client that has gone makes room
-        return not events
+        return quiet
 
     def _wait(self):
         pause = 0.0 if self._ready or self._touched else min(self._queue.pause(), _GLANCE)
         if 0 < pause < 0.001:  # poll counts milliseconds
-            time.sleep(pause)
+            descriptor = self._queue.descriptor
+            select.select([] if descriptor is None else [descriptor], [], [], pause)
         return self._poll.poll(int(1000 * pause))
 
     def _accept(self):

@@ -1,5 +1,6 @@
 """Sleeps that another rank ends."""
 
+import select
 import threading
 import time
 
@@ -34,6 +35,15 @@ def test_notifications_before_a_sleep_count_once(wakeups):
     began = time.perf_counter()
     sleeper.wait(0.03)
     assert time.perf_counter() - began > 0.02
+
+
+def test_others_can_wait_for_a_notification(wakeups):
+    sleeper, other = wakeups
+    assert select.select([sleeper], [], [], 0)[0] == []
+    other.notify(sleeper.name)
+    assert select.select([sleeper], [], [], 5)[0] == [sleeper]
+    sleeper.empty()
+    assert select.select([sleeper], [], [], 0)[0] == []
 
 
 @pytest.mark.parametrize("seconds", [0.0002, 0.02])

@@ -30,6 +30,8 @@ class FakeDesk:
         self.cluster = FakeCluster()
         self.watchers = Watchers(self.cluster, {}, self.status)
 
+    descriptor = None
+
     def submit(self, request):
         if len(self.requests) >= self.full:
             raise Refused("queue_full", "no room")

@@ -12,6 +12,7 @@ import tracemalloc
 import pytest
 
 from distsearch.api.options import checked_seed
+from distsearch.cluster.wakeup import Wakeup
 from distsearch.server.limits import DEFAULTS
 from distsearch.server.schema import ERRORS, STATE
 from distsearch.server.server import Server
@@ -32,6 +33,23 @@ def test_a_search(path):
         answer, done = wire.hear(), wire.hear()
     assert (answer["id"], answer["type"], answer["index"], answer["move"]) == ("a", "answer", 0, "d3")
     assert done == {"id": "a", "type": "done", "state": "done", "answers": 1}
+
+
+def test_a_message_of_a_worker_ends_the_sleep(path, monkeypatch):
+    monkeypatch.setattr("distsearch.server.server._GLANCE", 30)
+    queue, awoken = FakeDesk(), threading.Event()
+    with contextlib.closing(Wakeup()) as own, contextlib.closing(Wakeup()) as worker:
+        queue.descriptor, queue.awoken = own.fileno(), lambda: (own.empty(), awoken.set())
+        with Serving(queue, path):
+            for pause in (30.0, 5e-4):  # both ways to sleep
+                queue.pause = lambda pause=pause: pause
+                worker.notify(own.name)  # once for a sleep of before
+                awoken.wait(10)
+                awoken.clear()
+                time.sleep(0.05)
+                worker.notify(own.name)
+                assert awoken.wait(10)
+                awoken.clear()
 
 
 def test_what_the_queue_gets(path):
