@@ -44,7 +44,8 @@ def main() -> None:
         content = json.load(file)
     log = RequestLog() if content.pop("logs") else None
     settings = Settings(**{**content, "limits": HttpLimits(**content["limits"])})
-    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # a warning a malformed request would be a flood
+    for name in ("uvicorn.error", "asyncio"):  # a warning a malformed request, or a client that left, would be a flood
+        logging.getLogger(name).setLevel(logging.ERROR)
     api = Api(settings, log)
     gc.freeze()
     listener = socket.socket(fileno=int(sys.argv[1]))
