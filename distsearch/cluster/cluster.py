@@ -39,7 +39,8 @@ class Cluster:
     on_gpu = False  # whether workers may search on a GPU
     joint = False  # whether idle ranks join the jobs of their host, see ``joint``
     host: str | None = None  # of the master, where it is a rank of its own and not in one process with a worker
-    # A descriptor that is readable once a worker has sent something, until ``awoken``; None: it has to be looked for.
+    # Readable once a worker has sent something, until ``awoken``: a hint that ends a sleep, as a large message may be
+    # on its way still. None: there is no such descriptor.
     descriptor: int | None = None
     traced = 0  # events of a timeline that each rank of a measured run keeps, see ``trace``
 

@@ -38,7 +38,8 @@ class MpiCluster(Cluster):
     """The master's side: runs sources of work on the workers of a communicator (rank 0 of two or more).
 
     worker_timeout: seconds after which a silent worker is lost, or None; say(text): takes a line that says so;
-    submasters: how many, see ``submaster.blocks``, 0 for none; guarded: as for all workers.
+    submasters: how many, see ``submaster.blocks``, 0 for none; guarded: as of all workers; they are those of a service,
+    whose rank 0 they wake, see ``descriptor``.
     """
 
     def __init__(
@@ -129,7 +130,7 @@ def _begin(comm, worker_timeout, wakeup, submasters):
 
 
 def _has_notifications(known, submasters):
-    """Whether workers of a service tell their master of each message: all are of its host, and it sleeps in poll."""
+    """Whether workers of a service can wake their master: all are of its host, and send to it and no sub-master."""
     return not submasters and all(host == known[_MASTER][0] and name for host, name in known)
 
 

@@ -5,6 +5,7 @@ import select
 import socket
 import time
 
+_MOST = 64  # notifications that are forgotten at a time; the socket holds fewer, usually 10
 _LEAST = 1e-3  # seconds; poll counts milliseconds, and a shorter sleep is not worth cutting short
 
 
@@ -37,7 +38,7 @@ class Wakeup:
     def empty(self) -> None:
         """Forget the notifications so far."""
         with contextlib.suppress(BlockingIOError):
-            while True:
+            for _ in range(_MOST):  # a process that floods the socket must not hold this one up
                 self._socket.recv(1)
 
     def notify(self, name: bytes) -> None:

@@ -18,6 +18,7 @@ from .request_log import RequestLog
 from .request_queue import RequestQueue
 
 _GLANCE = 0.1  # seconds between two looks at signals: poll itself is not ended by one
+_SELECTED = 1024  # descriptors from here on are not for select
 _INTAKE = 0.002  # seconds of reading requests before the searches go on
 _ACCEPTED_A_TURN = 32
 _SWEEP = 1.0  # seconds between two looks at clients that do not read or wait for kernels, and tries to accept again
@@ -111,7 +112,8 @@ class Server:
         pause = 0.0 if self._ready or self._touched else min(self._queue.pause(), _GLANCE)
         if 0 < pause < 0.001:  # poll counts milliseconds
             descriptor = self._queue.descriptor
-            select.select([] if descriptor is None else [descriptor], [], [], pause)
+            wakes = descriptor is not None and descriptor < _SELECTED
+            select.select([descriptor] if wakes else [], [], [], pause)
         return self._poll.poll(int(1000 * pause))
 
     def _accept(self):

@@ -1,6 +1,7 @@
 """Runs over MPI whose results are too large to be sent before they are received."""
 
 import json
+import select
 
 import numpy as np
 import pytest
@@ -50,17 +51,34 @@ class Endless(WorkSource):
         """Its jobs are all alike."""
 
 
-def lead(comm, body):
+def lead(comm, body, guarded=False):
     """Rank 0 calls ``body(cluster)`` and closes the cluster; the others work for it."""
     from distsearch.cluster.mpi import MpiCluster, work_for_master  # which starts MPI
 
     if comm.Get_rank():
-        work_for_master(comm, {"large": Runner})
+        work_for_master(comm, {"large": Runner}, guarded=guarded)
         return
-    cluster = MpiCluster(comm)
+    cluster = MpiCluster(comm, guarded=guarded)
     body(cluster)
     cluster.close()
     cluster.close()
+
+
+@pytest.mark.parametrize("guarded", [False, True])
+def test_workers_of_a_service_wake_their_master(guarded, comm, agree):
+    found = {}
+
+    def body(cluster):
+        descriptor, source = cluster.descriptor, Endless()
+        cluster.begin(SETUP, source)
+        if descriptor is not None:
+            found["woken"] = bool(select.select([descriptor], [], [], 60)[0])
+            cluster.awoken()
+        while source.finished < 1000:
+            cluster.turn()
+
+    lead(comm, body, guarded)
+    agree(comm.Get_rank() > 0 or found == ({"woken": True} if guarded else {}), found)
 
 
 def test_workers_are_let_go_in_the_middle_of_many_runs(comm, agree):
