@@ -17,6 +17,9 @@ from .messages import Message, MessageType
 from .wakeup import Wakeup
 
 _GLANCE = 0.05  # seconds between two looks for lost workers
+# Messages to a worker that has said nothing since, after which its process is looked for before the next one: each that
+# a dead process does not receive takes one of the 64 places that MPICH has for those to all ranks, for ever.
+_UNHEARD = 8
 PARTING = 10.0  # seconds to wait for ranks that leave, where there is no timeout
 
 
@@ -92,6 +95,7 @@ class WorkerLinks:
         # A silent worker is pinged once: MPICH keeps each message that is not received in one of 64 places, and when
         # all are full the master cannot send to any rank.
         self._pinged = set()
+        self._unheard = dict.fromkeys(self._hosts, 0)  # messages to a worker since it was heard last
         self._gone, self._looked = set(), 0.0
 
     def poll(self) -> tuple[int, Message, int] | None:
@@ -102,6 +106,7 @@ class WorkerLinks:
         if arrived is None:
             return None
         sender, message, _ = arrived
+        self._unheard[sender] = 0
         if self._liveness and sender in self._hosts:
             self._liveness.heard(sender, time.monotonic())
             self._pinged.discard(sender)
@@ -114,11 +119,19 @@ class WorkerLinks:
         """Have the machine take an event in, and send what follows; awake: a rank that does not sleep."""
         to_wake = set()
         for rank, message in self._machine.handle(event):
+            if rank in self._watched:
+                self._look_at(rank)
             self.mailbox.send(rank, message)
             if rank != awake and message.type != MessageType.JOB_UPDATE:  # a rank that sleeps has no jobs to update
                 to_wake.add(rank)
         for rank in to_wake & self._wakeups.keys() if to_wake else ():
             self._wakeup.notify(self._wakeups[rank])
+
+    def _look_at(self, rank):
+        """Send nothing more to a worker that hears nothing since its process has ended."""
+        self._unheard[rank] += 1
+        if self._unheard[rank] % _UNHEARD == 0 and not self._wakeup.exists(self._wakeups[rank]):
+            self.mailbox.failed.add(rank)
 
     def _look_for_the_lost(self):
         """Go on without workers that have died since, and ping those that are silent."""

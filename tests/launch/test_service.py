@@ -202,7 +202,7 @@ def test_games_of_other_packages_are_served_and_a_broken_one_costs_itself_alone(
 @pytest.mark.any_mpi
 def test_a_soak(full, seed):
     """Clients of every kind: see the script."""
-    size = [*([] if full else SMALL), *([] if find_spec("uvicorn") else ["--web", "0"])]
+    size = [*(["--kill", "3"] if full else SMALL), *([] if find_spec("uvicorn") else ["--web", "0"])]
     timeout = 3000 if full else 300  # kernels may have to be compiled
     done = run("soak", "--seed", str(seed), *size, program=[str(SCRIPT)], timeout=timeout)
     assert done.status == 0, done.out + done.err
