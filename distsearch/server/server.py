@@ -112,8 +112,8 @@ class Server:
         pause = 0.0 if self._ready or self._touched else min(self._queue.pause(), _GLANCE)
         if 0 < pause < 0.001:  # poll counts milliseconds
             descriptor = self._queue.descriptor
-            wakes = descriptor is not None and descriptor < _SELECTED
-            select.select([descriptor] if wakes else [], [], [], pause)
+            waited_for = [] if descriptor is None or descriptor >= _SELECTED else [descriptor]
+            select.select(waited_for, [], [], pause)
         return self._poll.poll(int(1000 * pause))
 
     def _accept(self):
