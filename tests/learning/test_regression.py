@@ -24,7 +24,7 @@ def test_scores_by_known_weights_are_learnt(seed):
     """Positions that were not shown are valued as by the network that made the scores."""
     known, rules = pt.tables_of(network(SMALL, STAGES, seed)), othello.rules()
     rng = np.random.default_rng(seed)
-    states = games.samples(PLAN._replace(games=200), None, seed, rules).states
+    states = games.samples(PLAN._replace(games=400), None, seed, rules).states
     scores = np.array([pt.patterns(as_state(s), rules, known) for s in states], np.float32) / pt.UNIT
     use = np.abs(scores) < pt.BOUND / pt.UNIT
     states, scores = states[use], scores[use]
