@@ -5,7 +5,7 @@ import traceback
 import pytest
 
 from distsearch.api.session import Session
-from distsearch.cluster import worker
+from distsearch.cluster import worker_state
 from distsearch.engines.pvs.exact_solver import ExactSolver
 from distsearch.games import othello
 from distsearch.games.random_play import random_position
@@ -39,13 +39,13 @@ def with_hosts(comm, agree, monkeypatch):
 
     heard = []
 
-    class Listening(worker.Exchange):
+    class Listening(worker_state.Exchange):
         def take_in(self, message):
             heard.append(message)
             super().take_in(message)
 
     monkeypatch.setattr(MPI, "Get_processor_name", lambda: f"host{comm.Get_rank() % 2}")
-    monkeypatch.setattr(worker, "Exchange", Listening)
+    monkeypatch.setattr(worker_state, "Exchange", Listening)
 
     def run(body, **options):
         failure = ""
