@@ -38,8 +38,8 @@ class MpiCluster(Cluster):
     """The master's side: runs sources of work on the workers of a communicator (rank 0 of two or more).
 
     worker_timeout: seconds after which a silent worker is lost, or None; say(text): takes a line that says so;
-    submasters: how many, see ``submaster.blocks``, 0 for none; guarded: as of all workers; they are those of a service,
-    whose rank 0 they wake, see ``descriptor``.
+    submasters: how many, see ``submaster.blocks``, 0 for none; guarded: whether the workers are those of a service
+    (see ``Worker``); where they can, they wake rank 0 by ``descriptor``.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class MpiCluster(Cluster):
         self.workers = self.ranks - 1 - submasters
         self._wakeup = wakeup = Wakeup()
         survives, known, self._peers = _begin(comm, worker_timeout, wakeup, submasters)
-        if guarded and _has_notifications(known, submasters):
+        if guarded and _can_wake_master(known, submasters):
             self.descriptor = wakeup.fileno()
         leaders = blocks(self.ranks, submasters)
         self.host = known[_MASTER][0]
@@ -129,8 +129,11 @@ def _begin(comm, worker_timeout, wakeup, submasters):
     return survives, known, peers
 
 
-def _has_notifications(known, submasters):
-    """Whether workers of a service can wake their master: all are of its host, and send to it and no sub-master."""
+def _can_wake_master(known, submasters):
+    """Whether workers can wake rank 0: all are on its host, and none is below a sub-master.
+
+    known: (host, name of its wakeup socket) of each rank.
+    """
     return not submasters and all(host == known[_MASTER][0] and name for host, name in known)
 
 
@@ -191,7 +194,7 @@ def work_for_master(
         else:
             worker, mailbox = Worker(kinds, joint=joint, guarded=guarded), Mailbox(comm, above)
             peer_mailbox = PeerMailbox(peers) if peers else None
-            name = known[_MASTER][1] if guarded and _has_notifications(known, submasters) else b""
+            name = known[_MASTER][1] if guarded and _can_wake_master(known, submasters) else b""
             _work(worker, mailbox, wakeup, guard, above, peer_mailbox, name)
             _leave(comm, worker, mailbox, worker_timeout or PARTING, survives, above, peer_mailbox)
     except MPI.Exception as error:

@@ -36,7 +36,7 @@ class Wakeup:
         return False
 
     def empty(self) -> None:
-        """Forget the notifications so far."""
+        """Forget the notifications so far, ``_MOST`` of them at most."""
         with contextlib.suppress(BlockingIOError):
             for _ in range(_MOST):  # a process that floods the socket must not hold this one up
                 self._socket.recv(1)
