@@ -1,7 +1,7 @@
 """Learning on a GPU: the same as on a CPU? how fast, and how good is what it learns?
 
     python benchmarks/gpu/learning.py                  # on the first GPU, about a minute
-    python benchmarks/gpu/learning.py --parts update   # of check, update, training, sweep, curve
+    python benchmarks/gpu/learning.py --parts update   # of check, update, training, layers, sweep, curve
     python benchmarks/gpu/learning.py --emulated       # this script itself, tiny, without a GPU
     python benchmarks/gpu/learning.py --record-cpu     # the CPU's learning curves anew, next to this file
     mpirun -n 4 distsearch train 2584 --device gpu --games 400000 --json   # several GPUs: moves_per_second
@@ -9,7 +9,9 @@
 One line of JSON a row. check: values of 10,000 boards, games without learning, and games one at a time, against the
 CPU's. update: recorded games learnt from by a thread a step, and one after another by groups of lanes, against one CPU
 rank: the GPU's time, that of all from arrays of the host on, and the share of the limit that random reads and additions
-set. training: moves a second for several numbers of games at once and ways to share a board among lanes. sweep: what is
+set. training: moves a second for several numbers of games at once and ways to share a board among lanes. layers: moves a
+second of learning where a search chooses them, against one CPU rank with the same search, games from their beginning on.
+sweep: what is
 learnt from 20,000 games by games at once and how these begin. curve: averages of every 1,000 games, and where these are
 among those of the CPU's seeds.
 """
@@ -191,6 +193,32 @@ def training(gpu, tiny):
             )
 
 
+def layers(gpu, tiny):
+    """Moves a second of learning where a search of 1, 2 or 3 layers chooses them, from what 3,000 games have taught."""
+    for name, tuples in NETWORKS:
+        known = Cpu(name, "2x4" if tiny and name == "2048" else tuples)
+        known.play(0, 5 if tiny else 3000)
+        for depth, cpu_games in [(1, 1)] if tiny else [(1, 20), (2, 4), (3, 1)]:
+            cpu = Cpu(name, "2x4" if tiny and name == "2048" else tuples, layers=depth)
+            cpu.arrays.weights[:] = known.arrays.weights
+            began = time.process_time()
+            cpu_moves = int(cpu.play(0, cpu_games)[:, 2].sum())
+            cpu_rate = cpu_moves / (time.process_time() - began)
+            for count in (2,) if tiny else (64, 256, 1024, 4096):
+                learner = gpu_learner(gpu, known, count, layers=depth, ramp=0)
+                learner.begin(0, 0, 1 << 30, gpu_learning.BACKWARD)
+                learner.launch(budget=1)  # makes room
+                before, began, ended, scores = learner.moves, time.perf_counter(), 0, 0
+                while ended < (1 if tiny else count):
+                    found = learner.launch()
+                    ended, scores = ended + len(found), scores + int(found["score"].sum())
+                seconds = time.perf_counter() - began
+                row = {"game": name, "tuples": tuples, "layers": depth, "games_at_once": count, "seconds": seconds}
+                row |= {"moves_per_second": (learner.moves - before) / seconds, "cpu_moves_per_second": cpu_rate}
+                row |= {"cpu_games": cpu_games, "ended": ended, "average": scores / max(1, ended)}
+                print_row(what="layers", times=row["moves_per_second"] / cpu_rate, **row)
+
+
 def curve_of(name, seed, count, gpu=None, line=1000, **options):
     """Return (averages of every ``line`` games, the average of 1,000 games without learning, seconds)."""
     evaluated = min(1000, count)
@@ -261,7 +289,7 @@ def record_cpu(count=20_000):
     CURVES.write_text(json.dumps(found) + "\n")
 
 
-PARTS = {each.__name__: each for each in (check, update, training, sweep, curve)}
+PARTS = {each.__name__: each for each in (check, update, training, layers, sweep, curve)}
 
 
 def main():

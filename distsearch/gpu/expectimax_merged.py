@@ -7,10 +7,11 @@ from .expectimax_tables import EVALUATOR
 from .structs import COUNTER, struct, typed
 
 SOURCE = "expectimax.cu"
-_MOST_LEVELS, _FEW, _FOUND = 6, 4, 5
-MOST_PLIES = 2 * _MOST_LEVELS + 1
+MOST_LEVELS, _FEW = 6, 4
+FOUND = 5  # numbers of a root: what its moves are worth, and itself; behind those of all roots the counters
+MOST_PLIES = 2 * MOST_LEVELS + 1
 _KERNELS = "search_whole", "plant_roots", "grow_level", "evaluate_level", "back_level", "choose_moves"
-_FULL, _LEAVES, _ARRIVED, _COUNTERS = 12, 13, 14, 15
+FULL, _LEAVES, _ARRIVED, _COUNTERS = 12, 13, 14, 15
 _GUESS = 4.0, 20.0  # boards of the first level a root, and from one level to the next, in the middle of a game
 _SPARE, _LEAST = 1.5, 1024  # room for more boards, in all and besides
 _ONCE_MORE = 1.25  # the room that was too small: of games, boards grow from launch to launch
@@ -32,11 +33,11 @@ _PARAMETERS = struct(
     "Parameters",
     [
         ("by", EVALUATOR),
-        ("levels", _LEVEL, _MOST_LEVELS),
+        ("levels", _LEVEL, MOST_LEVELS),
         ("few", "u8", 2 * _FEW),
-        ("states", typed("const ulonglong2*")),  # the roots, if there are more
+        ("states", typed("const ulonglong2*")),  # the roots; 0: they are in ``few``
         ("planted", typed("unsigned*")),  # of a root: four afterstates
-        ("found", typed("double*")),  # of a root _FOUND; behind them the counters
+        ("found", typed("double*")),  # of a root FOUND; behind them the counters
         ("counters", typed("unsigned long long*")),
         ("arrived", COUNTER),  # at meetings of earlier launches
         ("roots", "i4"),
@@ -70,7 +71,7 @@ class AfterstateLevels:
         self._arrived = 0  # blocks at meetings so far
         self._parameters = np.zeros((), _PARAMETERS)
         self._parameters["by"], self._parameters["counters"] = evaluator.record, self._counters.address
-        self._levels = [None] * _MOST_LEVELS  # Arrays of each
+        self._levels = [None] * MOST_LEVELS  # Arrays of each
         self._roots = 0  # that there is room for
         self._growth = {}  # by the number of levels: boards of each that a root had, lately
         self._ready = None  # the levels, the roots and their growth that there is room for
@@ -112,23 +113,41 @@ class AfterstateLevels:
 
     def begin(self, roots, rest):
         """Have the GPU search roots, as ``search`` does; the call returns while it is at it."""
-        levels = max(1, -(-rest // 2))
-        if levels > _MOST_LEVELS:
-            raise UserError(f"expectimax on a GPU is for {MOST_PLIES} plies at most")
-        self._asked, self._at = (roots, levels, rest - 2 * (levels - 1)), 0
+        levels, rest = _levels_of(rest)
+        self._asked, self._at = (roots, levels, rest), 0
         self._launch_next()
+
+    def search_there(self, address, n, rest):
+        """Search n roots, no more than ``at_once``, that are on the GPU; return the address of what is found.
+
+        The call returns while the GPU is at it. Where the kernels find that there is no room, they say so in the counter
+        FULL behind what is found, and whoever reads that calls ``note``.
+        """
+        levels, rest = _levels_of(rest)
+        self._prepare(levels, n)
+        self._parameters["states"] = address
+        self._launch(n, levels, rest)
+        return self._found.address
+
+    def note(self, rest, n, boards, full):
+        """Take in how many boards each level of n roots had, and whether they found no room."""
+        levels, _ = _levels_of(rest)
+        if full:
+            self._growth[levels] = [2 * each for each in self._growth[levels]]
+        else:
+            self._note_growth(levels, n, boards)
 
     def result(self):
         """Return what ``search`` does, of the roots that ``begin`` was given last."""
         roots, levels, _ = self._asked
-        out, leaves = np.empty((len(roots), _FOUND)), 0
+        out, leaves = np.empty((len(roots), FOUND)), 0
         while n := self._under_way:
-            values = self._found.part(_FOUND * n + _COUNTERS).get()
-            counters = values[_FOUND * n :].view(np.uint64)
-            if counters[_FULL]:
+            values = self._found.part(FOUND * n + _COUNTERS).get()
+            counters = values[FOUND * n :].view(np.uint64)
+            if counters[FULL]:
                 self._growth[levels] = [2 * boards for boards in self._growth[levels]]
             else:
-                out[self._at : self._at + n] = values[: _FOUND * n].reshape(n, _FOUND)
+                out[self._at : self._at + n] = values[: FOUND * n].reshape(n, FOUND)
                 leaves += int(counters[_LEAVES])
                 self._at += n
                 self._note_growth(levels, n, counters)
@@ -137,7 +156,7 @@ class AfterstateLevels:
 
     def at_once(self, rest):
         """Return how many roots a launch takes, by what the latest ones were like."""
-        return self._fitting(max(1, -(-rest // 2)))
+        return self._fitting(_levels_of(rest)[0])
 
     def _fitting(self, levels):
         growth = self._growth.setdefault(levels, [_GUESS[0] * _GUESS[1] ** level for level in range(levels)])
@@ -155,11 +174,21 @@ class AfterstateLevels:
         n = self._under_way = len(some)
         if not n:
             return
+        self._prepare(levels, n)
+        self._parameters["states"] = 0 if n <= _FEW else self._states.address
+        if n <= _FEW:
+            self._parameters["few"][: 2 * n] = some.reshape(-1)
+        else:
+            self._states.part(2 * n).set(some.reshape(-1))
+        self._launch(n, levels, rest)
+
+    def _prepare(self, levels, n):
+        """Have room for n roots."""
+        self._fitting(levels)  # knows by now what to expect
         growth = self._growth[levels]
         if self._ready != (levels, n, growth):  # else all is as it was
             self._make_room(growth, n)
             self._ready = levels, n, growth
-        self._launch(some, levels, rest)
 
     def _make_room(self, growth, roots):
         """Have arrays for so many roots, whose levels have so many boards each."""
@@ -177,9 +206,8 @@ class AfterstateLevels:
             self._roots = 1 << (roots - 1).bit_length()
             self._states = self._gpu.array(2 * self._roots, np.uint64)
             self._planted = self._gpu.array(4 * self._roots, np.uint32)
-            self._found = self._gpu.array(_FOUND * self._roots + _COUNTERS, np.float64)
-            for name, array in (("states", self._states), ("planted", self._planted), ("found", self._found)):
-                self._parameters[name] = array.address
+            self._found = self._gpu.array(FOUND * self._roots + _COUNTERS, np.float64)
+            self._parameters["planted"], self._parameters["found"] = self._planted.address, self._found.address
 
     def _allocate(self, at, capacity, items, slots):
         """Make arrays of a level for so many boards, items a board and slots; raises UserError if they do not fit."""
@@ -194,14 +222,10 @@ class AfterstateLevels:
         self._levels[at][4].zero()
         self._parameters["levels"][at] = (*(each.address for each in self._levels[at]), capacity, 0)
 
-    def _launch(self, roots, levels, rest):
-        """Launch a search of roots, whose last level has ``rest`` plies below it."""
-        n, p = len(roots), self._parameters
+    def _launch(self, n, levels, rest):
+        """Launch a search of n roots, whose last level has ``rest`` plies below it."""
+        p = self._parameters
         p["roots"], p["level_count"], p["rest"], p["arrived"] = n, levels, rest, self._arrived
-        if n <= _FEW:
-            p["few"][: 2 * n] = roots.reshape(-1)
-        else:
-            self._states.part(2 * n).set(roots.reshape(-1))
         if n <= self._few:
             self._arrived += 2 * levels * self._run("search_whole")  # meetings: one after each phase but the last
         else:
@@ -222,3 +246,11 @@ class AfterstateLevels:
         self._parameters["level"] = level
         kernel(self._parameters, min(blocks, most), self._threads, shared)
         return min(blocks, most)
+
+
+def _levels_of(rest):
+    """Return (the levels of a search to so many plies below its roots, the plies below the last level)."""
+    levels = max(1, -(-rest // 2))
+    if levels > MOST_LEVELS:
+        raise UserError(f"expectimax on a GPU is for {MOST_PLIES} plies at most")
+    return levels, rest - 2 * (levels - 1)

@@ -51,18 +51,36 @@ def make_evaluator(gpu, game, rules, evaluation, uniform_chance):
     uniform_chance: whether kinds of tiles are all as likely.
     """
     check(game, rules, evaluation)
-    kinds = int(rules[KINDS])
     record = np.zeros((), EVALUATOR)
-    for kind in range(kinds):
-        code, _, probability = (int(rules[SPAWNS + 3 * kind + i]) for i in range(3))
-        record["codes"][kind] = code
-        record["chances"][kind] = 1 / kinds if uniform_chance else probability / _CERTAIN
+    kinds = _set_chance(record, rules, uniform_chance)
     macros = {"GAME": game.NAME, "KINDS": kinds, "POINTS": int(evaluation.points)}
     if evaluation.name.startswith("ntuple"):
         more, keeps = _network(gpu, game, evaluation.keeps, record)
     else:
         more, keeps = _heuristics(gpu, evaluation, record)
     return GpuEvaluator(macros | more, record, keeps)
+
+
+def make_learning_evaluator(game, rules, tuples, symmetric, stages, address):
+    """Return the GpuEvaluator of a network that learns: its weights are at an address, as the CPU has them.
+
+    tuples, symmetric, stages: as of a ``Network``. What moves bring counts. Raises UserError for more look-ups than a
+    GPU takes.
+    """
+    images, begin = [], 0
+    for cells in tuples:
+        for places in itertools.chain(*_by_cells(cells, symmetric)):
+            _, board, there = _fewest(game, places)
+            images.append(_image_of(there, board, begin))
+        begin += (1 << game.BITS) ** len(cells)
+    _check_lookups(images)
+    record = np.zeros((), EVALUATOR)
+    kinds = _set_chance(record, rules)
+    record["weights"], record["stage_size"] = address, begin
+    record["begins"][: len(stages)] = stages
+    macros = {"GAME": game.NAME, "KINDS": kinds, "POINTS": 1, "LEARNING": 1}
+    macros |= _network_macros(images, symmetric, len(stages) + 1)
+    return GpuEvaluator(macros, record, ())
 
 
 def check(game, rules, evaluation):
@@ -74,6 +92,16 @@ def check(game, rules, evaluation):
     for name, _, _ in _parts(evaluation.name, evaluation.tables):
         if name not in PARTS:
             raise UserError(f"evaluation '{name[:40]}' is not one for a GPU: {', '.join(PARTS)}, ntuple, or a sum")
+
+
+def _set_chance(record, rules, uniform=False):
+    """Fill in what chance does; return how many kinds of tiles there are."""
+    kinds = int(rules[KINDS])
+    for kind in range(kinds):
+        code, _, probability = (int(rules[SPAWNS + 3 * kind + i]) for i in range(3))
+        record["codes"][kind] = code
+        record["chances"][kind] = 1 / kinds if uniform else probability / _CERTAIN
+    return kinds
 
 
 def _heuristics(gpu, evaluation, record):
@@ -104,21 +132,28 @@ def _parts(name, tables):
 def _network(gpu, game, net, record):
     """Fill in a EVALUATOR for a network of tuples; return (macros, Arrays)."""
     images, weights = merged(game, net)
-    if len(images) > MOST_LOOKUPS:
-        raise UserError(f"a network of {len(images)} look-ups a board: a GPU takes up to {MOST_LOOKUPS}")
+    _check_lookups(images)
     if weights.nbytes > gpu.free():
         raise UserError(f"weights of {weights.nbytes >> 20} MiB do not fit the GPU's memory, {gpu.free() >> 20} MiB")
     array = gpu.upload(weights.reshape(-1))
     record["weights"], record["stage_size"] = array.address, weights.shape[1]
     record["begins"][: len(net.stages)] = net.stages
-    macros = {
+    return _network_macros(images, net.symmetric, len(net.stages) + 1), (array,)
+
+
+def _network_macros(images, symmetric, stages):
+    return {
         "PARTS": _NETWORK,
-        "SYMMETRIC": int(net.symmetric),
-        "STAGES": len(net.stages) + 1,
+        "SYMMETRIC": int(symmetric),
+        "STAGES": stages,
         "LOOKUPS": len(images),
         "IMAGES": "".join(f"IMAGE({image})" for image in images),
     }
-    return macros, (array,)
+
+
+def _check_lookups(images):
+    if len(images) > MOST_LOOKUPS:
+        raise UserError(f"a network of {len(images)} look-ups a board: a GPU takes up to {MOST_LOOKUPS}")
 
 
 def merged(game, net):

@@ -7,12 +7,16 @@ is atomic, so none is lost, but in which order they come is up to the GPU. Sourc
 report on 2584 on GPUs.
 """
 
+import time
+
 import numpy as np
 
 from ..core.errors import UserError
 from ..evaluation.tuple_network import sizes
 from ..games.interface import board_size
 from ..games.sliding import KINDS, SPAWNS
+from .expectimax_merged import MOST_LEVELS, AfterstateLevels
+from .expectimax_tables import MOST_STAGES, make_learning_evaluator
 from .structs import COUNTER, struct, typed
 
 SOURCE = "learning.cu"
@@ -37,6 +41,9 @@ _LEARNT = struct(
         ("weights", typed("float*")),
         ("traces", typed("float*")),  # of each weight the sum of its errors and that of their sizes
         ("rate", "f8"),
+        ("steps", "i8"),  # n
+        ("stage_size", "i8"),  # weights of a stage
+        ("begins", "i4", MOST_STAGES),  # of stages after the first: the code of the largest tile
     ],
 )
 _SLOT = struct(
@@ -65,7 +72,16 @@ GAME = struct(  # a game that is over
     ],
 )
 _COUNTERS = struct(
-    "Counters", [("next", COUNTER), ("words", COUNTER), ("moves", COUNTER), ("finished", "u4"), ("at_work", "u4")]
+    "Counters",
+    [
+        ("next", COUNTER),
+        ("words", COUNTER),
+        ("moves", COUNTER),
+        ("boards", COUNTER, MOST_LEVELS),  # of each level of a search, at most
+        ("finished", "u4"),
+        ("at_work", "u4"),
+        ("full", "u4"),  # searches that found no room
+    ],
 )
 _PLAY = struct(
     "Play",
@@ -74,6 +90,7 @@ _PLAY = struct(
         ("slots", typed("Slot*")),
         ("states", typed("uint64_t*")),  # of each slot's path
         ("gains", typed("int*")),
+        ("values", typed("float*")),
         ("moves", typed("unsigned*")),  # of each slot's game, 16 a word
         ("records", typed("unsigned*")),  # moves of games that are over
         ("counters", typed("Counters*")),
@@ -92,6 +109,18 @@ _PLAY = struct(
         ("budget", "i4"),
         ("finished_room", "i4"),
         ("restart", "i4"),  # 1: games go on from their middles when they are over
+    ],
+)
+_MOVES = struct(
+    "Moves",
+    [
+        ("play", _PLAY),
+        ("found", typed("const double*")),  # by a search of these games' boards
+        ("roots", typed("uint64_t*")),  # the boards of all games for the next search
+        ("first", "i4"),  # slot
+        ("count", "i4"),
+        ("searched", "i4"),  # 0: games begin, and none moves
+        ("last", "i4"),  # 1: of this launch
     ],
 )
 _REPLAY = struct(
@@ -120,13 +149,13 @@ _LEARN = struct(
 )
 
 
-def defines(game, tuples, symmetric, coherent=False, moves_at_once=4):
+def defines(game, tuples, symmetric, coherent=False, moves_at_once=4, stages=1):
     """Return the macros by which the kernels are compiled for a network; game: a module.
 
-    moves_at_once: 1, 2 or 4 moves of a board that are looked at side by side.
+    moves_at_once: 1, 2 or 4 moves of a board that are looked at side by side; stages: how many.
     """
     masks = "".join(f"TUPLE({sum(1 << cell for cell in cells):#x})" for cells in tuples)
-    how = {"SYMMETRIC": int(symmetric), "COHERENT": int(coherent), "AT_ONCE": moves_at_once}
+    how = {"SYMMETRIC": int(symmetric), "COHERENT": int(coherent), "AT_ONCE": moves_at_once, "STAGES": stages}
     return {"GAME": game.NAME, "TUPLES": masks, **how}
 
 
@@ -151,8 +180,9 @@ class GpuLearner:
     games: how many are played at once; room: afterstates that each keeps; moves_at_once: see ``defines``;
     threads: of a block; recorded: moves of finished games that a launch may record; ramp: while games teach, as many
     are at once as a ``ramp``-th of those that have ended, but FIRST at least; 0: all, from the beginning; restart:
-    whether games that are over go on from the middle of their path, if they are learnt from backwards. Raises
-    UserError for what a GPU cannot do, and if its memory is too small.
+    whether games that are over go on from the middle of their path, if they are learnt from backwards; layers: of the
+    search for each move, 0 for none; steps: n of n-step targets; stages: as of a
+    ``Learner``. Raises UserError for what a GPU cannot do, and if its memory is too small.
 
     ``moves``: made so far; ``over``: whether no game of the phase is at work or left.
     """
@@ -176,17 +206,21 @@ class GpuLearner:
         recorded=RECORDED,
         ramp=RAMP,
         restart=False,
+        layers=0,
+        steps=1,
+        stages=(),
     ):
         check(rules, tuples)
         self._gpu, self._room, self._games = gpu, room, games
         self._words = 1 if game.BITS == 4 else 2  # of an afterstate on the GPU
         self._images, self._threads = 8 if symmetric else 1, threads
         self._lanes = moves_at_once * self._images  # of a game
-        self._size, self._coherent = sum(sizes(tuples, 1 << game.BITS)), coherent
+        of_stage = sum(sizes(tuples, 1 << game.BITS))
+        self._size, self._coherent = of_stage * (len(stages) + 1), coherent
         self._recorded = max(recorded, MOST_MOVES)
         self._check_memory()
-        macros = defines(game, tuples, symmetric, coherent, moves_at_once)
-        names = "play", "replay", "learn", "values", "apply"
+        macros = defines(game, tuples, symmetric, coherent, moves_at_once, len(stages) + 1)
+        names = "play", "make_moves", "replay", "learn", "values", "apply"
         self._kernels = {name: gpu.kernel(SOURCE, name, **macros) for name in names}
         self._weights = gpu.array(self._size, np.float32)
         self._traces = gpu.array((self._size, 2), np.float32) if coherent else None
@@ -194,7 +228,10 @@ class GpuLearner:
         self._finished = gpu.array(FINISHED, GAME)
         self._arrays = {}  # by name: what is made when it is needed
         self._p = p = np.zeros(1, _PLAY)[0]
-        p["learnt"] = self._weights.address, self._traces.address if coherent else 0, rate
+        begins = np.zeros(MOST_STAGES, np.int32)
+        begins[: len(stages)] = stages
+        traces = self._traces.address if coherent else 0
+        p["learnt"] = self._weights.address, traces, rate, steps, of_stage, begins
         p["slots"], p["counters"], p["finished"] = (
             each.address for each in (self._slots, self._counters, self._finished)
         )
@@ -202,12 +239,18 @@ class GpuLearner:
         for kind in range(int(rules[KINDS])):
             p["codes"][kind] = rules[SPAWNS + 3 * kind]
             p["chances"][kind] = np.float64(rules[SPAWNS + 3 * kind + 2]) / _CERTAIN
+        self._search = self._roots = None
+        if layers:
+            evaluator = make_learning_evaluator(game, rules, tuples, symmetric, stages, self._weights.address)
+            self._search, self._roots = AfterstateLevels(gpu, evaluator), gpu.array(2 * games, np.uint64)
+            self._search.compile()
+        self._plies, self._steps_a_launch = 2 * layers, 1
         self.moves, self.over, self._next = 0, True, 0
         self._ramp, self._ended, self._restart = ramp, 0, restart
         self._steps = None  # that were taken, see ``take_steps``
 
     def _check_memory(self):
-        each = 8 * self._words + 4  # bytes of an afterstate
+        each = 8 * self._words + 8  # bytes of an afterstate
         bytes_ = 4 * self._size * (3 if self._coherent else 1) + self._games * (_SLOT.itemsize + self._room * each)
         free = self._gpu.free()
         if bytes_ > free:
@@ -236,6 +279,7 @@ class GpuLearner:
         if mode == BACKWARD:
             p["states"] = self._array("states", self._games * self._room * self._words, np.uint64).address
             p["gains"] = self._array("gains", self._games * self._room, np.int32).address
+            p["values"] = self._array("worths", self._games * self._room, np.float32).address
         if mode == RECORD:
             p["moves"] = self._array("moves", self._games * MOST_MOVES // 16, np.uint32).address
             p["record_room"] = self._recorded // 16
@@ -259,8 +303,11 @@ class GpuLearner:
         counters = np.zeros(1, _COUNTERS)
         counters["next"] = self._next
         self._counters.set(counters)
-        self._kernels["play"](p, -(-games * self._lanes // self._threads), self._threads)
-        counters = self._counters.get()[0]
+        if self._search is None:
+            self._kernels["play"](p, -(-games * self._lanes // self._threads), self._threads)
+            counters = self._counters.get()[0]
+        else:
+            counters = self._search_and_move(p["slice"] / 1e9, budget)
         self._next = min(int(counters["next"]), max(self._next, int(p["limit"])))
         self.moves += int(counters["moves"])
         count = min(int(counters["finished"]), FINISHED)
@@ -268,6 +315,30 @@ class GpuLearner:
         self.over = not counters["at_work"] and self._next >= int(p["limit"])
         self._recorded_words = min(int(counters["words"]), self._recorded // 16)
         return self._finished.part(count).get()
+
+    def _search_and_move(self, seconds, budget):
+        """Have all games make as many moves as take about so many seconds, or ``budget``; return the counters."""
+        games, began = int(self._p["games"]), time.perf_counter()
+        steps = self._steps_a_launch if budget < 0 else budget
+        each = min(games, self._search.at_once(self._plies))  # of a search
+        self._move(0, games, 0)
+        for step in range(steps):
+            for first in range(0, games, each):
+                count = min(each, games - first)
+                found = self._search.search_there(self._roots.address + 16 * first, count, self._plies)
+                self._move(first, count, found, last=step == steps - 1)
+        counters = self._counters.get()[0]
+        self._search.note(self._plies, each, counters["boards"], counters["full"])
+        took = (time.perf_counter() - began) / max(steps, 1)
+        self._steps_a_launch = int(min(max(seconds / took, 1), 2 * self._steps_a_launch))
+        return counters
+
+    def _move(self, first, count, found, last=False):
+        """Have some games make the moves that a search has found, or begin where it is at the address 0."""
+        p = np.zeros(1, _MOVES)[0]
+        p["play"], p["found"], p["roots"] = self._p, found, self._roots.address
+        p["first"], p["count"], p["searched"], p["last"] = first, count, found != 0, last
+        self._kernels["make_moves"](p, -(-count * self._lanes // self._threads), self._threads)
 
     def _at_once(self):
         """Return how many games are played at once in the next launch."""
@@ -336,7 +407,8 @@ class GpuLearner:
 
     def _learn_games(self, path, places, games):
         """Learn backward, from as many games side by side as do so where games are played: about half of them."""
-        self._learn("learn", path, places, games, min(games, -(-self._at_once() // 2)), self._images)
+        values = self._array("values", self._arrays["path_gains"].shape[0], np.float32).address
+        self._learn("learn", path, places, games, min(games, -(-self._at_once() // 2)), self._images, values)
 
     def _learn_steps(self, name, combined=False):
         where, places, _, n = self._steps

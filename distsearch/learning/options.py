@@ -20,11 +20,13 @@ _MOST_LAYERS = 3
 _MOST_STEPS = 1000
 # A resumed training may have others of these.
 _FREE = "games", "rate", "evaluate_every", "evaluate_games", "save_every"
-_FREE += "ranks_per_copy", "merge", "merge_every", "device", "exchange", "parallel_games", "restart"
+_FREE += "ranks_per_copy", "merge", "merge_every", "device", "exchange", "parallel_games", "restart", "target"
 _FORMER = {"online": "forward", "n_step": "steps", "initial_value": "optimistic"}  # names in files of before 0.1
 DEVICES = "cpu", "gpu"
+TARGETS = "td", "returns"
+_ALL_STEPS = 1 << 40  # more moves than a game has
 # what only a CPU does; each has to be as usual for a GPU
-_FOR_CPU = {"stages": (), "n_step": 1, "layers": 0, "warm_up": 0, "ranks_per_copy": 0, "collisions": False}
+_FOR_CPU = {"warm_up": 0, "ranks_per_copy": 0, "collisions": False}
 WINS = {"2048": 2048, "2584": 2584}
 _NETWORK, _LEARNING, _RANKS = "the network", "learning", "many ranks"
 _GPUS, _FILES = "GPUs, one a rank", "evaluation and files"
@@ -81,6 +83,16 @@ class TrainOptions:
     n_step: Annotated[
         int, Option("n of n-step TD (default 1)", "N", unit="moves", low=1, high=_MOST_STEPS, group=_LEARNING)
     ] = 1
+    target: Annotated[
+        str,
+        Option(
+            "what afterstates learn from: td (default), the points of the next n moves and the value after them; returns, "
+            "all points until the end of the game",
+            "NAME",
+            choices=TARGETS,
+            group=_LEARNING,
+        ),
+    ] = TARGETS[0]
     restart: Annotated[
         bool,
         Option(
@@ -135,6 +147,8 @@ class TrainOptions:
             self.rate = 1.0 if self.coherence else 0.1
         if self.online and self.layers:
             raise UserError("online goes with 0 layers: a search's table would hold values from before it learnt")
+        if self.target == "returns" and (self.online or self.n_step > 1):
+            raise UserError("target returns goes without online and n-step: games are learnt from when they are over")
         if self.online and self.restart:
             raise UserError("restart is for games that are learnt from when they are over: no --online")
         self.board = games.checked_board(game, self.board)
@@ -163,6 +177,8 @@ class TrainOptions:
         for name, usual in _FOR_CPU.items():
             if getattr(self, name) != usual:
                 raise UserError(f"{shown(name)} {_shown(getattr(self, name))} is for --device cpu")
+        if self.online and self.n_step > 1:
+            raise UserError("online with several steps is for --device cpu")
         if self.exchange == "weights" and self.merge == "visits":
             raise UserError("GPUs do not count visits: exchange weights goes with --merge mean or sum")
         check(games.find(self.game).rules(self.board), self.network[0])
@@ -173,6 +189,11 @@ class TrainOptions:
         game = games.find(self.game)
         codes = tuple(game.VALUES.index(tile) for tile in self.stages)
         return ntuple.checked_tuples(game, self.tuples, self.board), codes
+
+    @property
+    def steps(self):
+        """How many moves of its game an afterstate learns from."""
+        return _ALL_STEPS if self.target == "returns" else self.n_step
 
     @property
     def size(self):

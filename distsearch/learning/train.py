@@ -85,7 +85,7 @@ def train(options, files, comm, progress, interrupted, told, gpu=None):
             counting=options.collisions,
             visiting=several,
             layers=options.layers,
-            steps=options.n_step,
+            steps=options.steps,
             forward=options.online,
             pages=pages,
             restart=options.restart,
@@ -110,7 +110,8 @@ def _train_on_gpus(options, files, comm, progress, interrupted, told, gpu):
     """As ``train``, a GPU a rank."""
     team = GpuTeam(comm, options.exchange, options.merge, options.merge_every, options.online)
     game = games.find(options.game)
-    arrays = agreed(comm, lambda: Arrays(None, 1, options.size, options.coherence, shared_size(1), here=team.here))
+    shape = len(options.stages) + 1, options.size
+    arrays = agreed(comm, lambda: Arrays(None, *shape, options.coherence, shared_size(1), here=team.here))
     try:
         learner = agreed(comm, lambda: _gpu_learner(options, game, team, gpu, progress))
         team.join(arrays, learner)
@@ -134,7 +135,9 @@ def _gpu_learner(options, game, team, gpu, progress):
         raise UserError("GPUs that tell one another their games learn from them when they are over: no --online")
     if options.restart and team.ranks > 1 and options.exchange == "games":
         raise UserError("GPUs that tell one another their games play each once: restart goes with --exchange weights")
-    rules, (tuples, _) = game.rules(options.board, **options.rules), options.network
+    if options.stages and team.ranks > 1 and options.exchange == "weights":
+        raise UserError("stages are for GPUs that tell one another their games: those not learnt yet cannot be merged")
+    rules, (tuples, stages) = game.rules(options.board, **options.rules), options.network
     gpu = gpu or _gpu_of_host(team.place)
     made = None
 
@@ -151,6 +154,9 @@ def _gpu_learner(options, game, team, gpu, progress):
             seed=options.seed,
             games=options.parallel_games or games_at_once(tuples, options.online),
             restart=options.restart,
+            layers=options.layers,
+            steps=options.steps,
+            stages=stages,
         )
 
     compile_with_notice(f"{game.NAME} on {gpu.name}", make, progress if team.first else Silent())

@@ -16,7 +16,20 @@ SPAWNS = {"2048": [(1, 0.9), (2, 0.1)], "2584": [(1, 0.75), (3, 0.25)]}
 class Player:
     """A network with random weights. weights, traces: float32, as a Learner has them; arguments: its own."""
 
-    def __init__(self, name, tuples, seed, symmetric=True, coherent=False, rate=0.1, forward=False, room=1 << 16):
+    def __init__(
+        self,
+        name,
+        tuples,
+        seed,
+        symmetric=True,
+        coherent=False,
+        rate=0.1,
+        forward=False,
+        room=1 << 16,
+        layers=0,
+        steps=1,
+        stages=(),
+    ):
         self.game, self.seed, self.symmetric, self.rate, self.coherent = (
             games.find(name),
             seed,
@@ -28,18 +41,21 @@ class Player:
         self.tuples = ntuple.checked_tuples(self.game, tuples, (4, 4))
         numbers, size = np.random.default_rng(seed), sum(sizes(self.tuples, self.codes))
         self.weights, self.traces = numbers.normal(0, 30, (1, size)).astype(np.float32), None
+        if stages:  # which have learnt nothing yet
+            self.weights = np.concatenate([self.weights, np.full((len(stages), size), np.nan, np.float32)])
+            size *= len(self.weights)
         if coherent:
             errors = numbers.integers(0, 3, size) * 10
             self.traces = np.stack([errors * numbers.uniform(-1, 1, size), errors], axis=1).astype(np.float32)
-        self.twin = Twin(self.weights, self.traces, self.tuples, self.codes, symmetric, (), rate, 1, forward, room)
-        self._rules = twin_of(name, (4, 4))
+        self.twin = Twin(self.weights, self.traces, self.tuples, self.codes, symmetric, stages, rate, steps, forward, room)
+        self._rules, self._layers = twin_of(name, (4, 4)), layers
 
     def play(self, number, learning=True):
         """Play a game; return ([1 + score, largest code, moves, learning], its afterstates of codes, their points)."""
         tile, board = tiles(self.seed, number, SPAWNS[self.game.NAME]), np.zeros((4, 4), int)
         board, boards, points = self._with(self._with(board, next(tile)), next(tile)), [], []
-        while found := self._best(board):
-            (after, gain), board = found, None
+        while found := self._best(board, self._layers):
+            (_, after, gain), board = found, None
             boards.append(after)
             points.append(gain)
             if learning:
@@ -49,17 +65,30 @@ class Player:
             self.twin.end()
         return [1 + sum(points), int(board.max()), len(points), int(learning)], boards, points
 
-    def _best(self, board):
-        """Return (the afterstate of the best move, its points), or None."""
+    def _best(self, board, layers):
+        """Return (what the best move is worth, its afterstate, its points), or None."""
         rows = tuple(tuple(self.game.VALUES[code] for code in row) for row in board.tolist())
         best = None
         for move in self._rules.moves((rows, 0)):
             after, points = self._rules.slid(rows, move)
             codes = np.array([[self.game.VALUES.index(tile) for tile in row] for row in after])
-            value = points + self.twin.value(codes)
+            value = points + self._worth(codes, layers)
             if best is None or value > best[0]:
                 best = value, codes, points
-        return best and best[1:]
+        return best
+
+    def _worth(self, board, layers):
+        """Return what an afterstate is worth, by a search of so many layers."""
+        if not layers:
+            return self.twin.value(board)
+        free, total = np.flatnonzero(board.ravel() == 0), 0.0
+        for cell in free:
+            for code, probability in SPAWNS[self.game.NAME]:
+                after = board.copy()
+                after.ravel()[cell] = code
+                found = self._best(after, layers - 1)
+                total += probability * found[0] if found else 0.0
+        return total / len(free)
 
     def _with(self, board, tile):
         chosen, code = tile

@@ -8,6 +8,7 @@ import pytest
 from distsearch import games
 from distsearch.core.errors import UserError
 from distsearch.games import sliding_symmetries
+from distsearch.gpu import expectimax_merged
 from distsearch.gpu import learning as gpu_learning
 
 from .learning_twin import Cpu, Player, learn_at_once
@@ -138,15 +139,27 @@ def player_of(name, seed, **options):
 
 @pytest.mark.parametrize(
     ("name", "options"),
-    [("2048", {}), ("2048", {"room": 7}), ("2584", {}), ("2584", {"forward": True}), ("2584", {"room": 5})],
+    [
+        ("2048", {}),
+        ("2048", {"room": 7}),
+        ("2584", {}),
+        ("2584", {"forward": True}),
+        ("2584", {"room": 5}),
+        ("2584", {"steps": 3}),
+        ("2584", {"steps": 4, "room": 6}),
+        ("2584", {"steps": 1 << 40}),
+        ("2584", {"stages": (4, 7)}),
+        ("2584", {"layers": 1}),
+        ("2584", {"layers": 1, "stages": (4, 7)}),
+    ],
     ids=str,
 )
 def test_one_game_at_a_time_teaches_what_it_should(name, options, gpus, seed):
     player = player_of(name, seed, **options)
-    before, room = player.weights.copy(), {"room": options["room"]} if "room" in options else {}
-    learner = on_gpu(gpus(seed + len(str(options))), player, **room)
+    before, how = player.weights.copy(), {each: options[each] for each in ("room", "layers", "steps", "stages") if each in options}
+    learner = on_gpu(gpus(seed + len(str(options))), player, **how)
     mode = gpu_learning.FORWARD if options.get("forward") else gpu_learning.BACKWARD
-    for number in range(3):
+    for number in range(1 if "layers" in options else 3):  # a twin that searches takes its time
         found = played(learner, number, 1, mode, budget=40)
         assert results(found) == [player.play(number)[0]]
         assert_learnt(learner, player)
@@ -172,6 +185,20 @@ def test_games_side_by_side_are_the_same_games(name, gpus, seed):
     for n, (at_once, budget) in enumerate(((1, -1), (3, 50), (8, 7), (11, 33), (5, 200))):
         learner = on_gpu(gpus(seed + n), player, at_once)
         assert results(played(learner, 90, 8, gpu_learning.WATCH, budget=budget), 0) == expected
+        assert learnt(learner, player)[0].tobytes() == player.weights.tobytes()
+        assert learner.moves == sum(row[2] for row in expected)
+
+
+def test_games_that_are_searched_side_by_side_are_the_same_games(gpus, seed, monkeypatch):
+    """However many a search takes, and where it finds no room at first."""
+    player = player_of("2584", seed)
+    expected = None
+    for n, (at_once, budget, guess) in enumerate(((1, 50, 4.0), (8, 7, 4.0), (6, 40, 0.1))):
+        monkeypatch.setattr(expectimax_merged, "_GUESS", (guess, 20.0))
+        learner = on_gpu(gpus(seed + n), player, at_once, layers=1)
+        found = results(played(learner, 90, 8, gpu_learning.WATCH, budget=budget), 0)
+        expected = expected or found
+        assert found == expected
         assert learnt(learner, player)[0].tobytes() == player.weights.tobytes()
         assert learner.moves == sum(row[2] for row in expected)
 

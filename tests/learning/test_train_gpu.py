@@ -92,9 +92,7 @@ def test_one_game_at_a_time_learns_what_a_cpu_learns(restart, seed, tmp_path):
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"n_step": 2}, "n-step 2 is for --device cpu"),
-        ({"layers": 1}, "layers"),
-        ({"stages": (64,)}, "stages 64"),
+        ({"n_step": 2, "online": True}, "online with several steps is for --device cpu"),
         ({"warm_up": 5}, "warm-up"),
         ({"ranks_per_copy": 1}, "ranks-per-copy"),
         ({"collisions": True}, "collisions"),

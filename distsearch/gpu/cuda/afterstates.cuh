@@ -5,8 +5,8 @@
 // is read by __ldcg, past L1, since phases may follow one another within a launch.
 #pragma once
 #include "evaluations.cuh"
+#include "found.cuh"
 
-constexpr int MOST_LEVELS = 6;
 constexpr unsigned NONE = 0xFFFFFFFF;
 constexpr uint64_t HOLE = ~uint64_t(0);  // of a place in a list that has no board
 #ifndef BATCH  // afterstates that a warp takes up at a time
@@ -17,9 +17,6 @@ constexpr int PER_BOARD = 32 / BATCH;                       // lanes that add up
 constexpr int MOST_ITEMS = 16 * KINDS;                      // of an afterstate: no line has more than two gaps
 
 #include "dtypes/expectimax_merged.h"
-
-// Counters (unsigned long long): of each level its boards, and its items from ITEMS on.
-constexpr int ITEMS = MOST_LEVELS, FULL = 2 * MOST_LEVELS, LEAVES = FULL + 1, ARRIVED = FULL + 2, COUNTERS = FULL + 3;
 
 HD uint64_t mixed(State s) {
     uint64_t x = (s.a ^ s.b * 0x9E3779B97F4A7C15ull) * 0xD6E8FEB86659FD93ull;

@@ -2,9 +2,10 @@
 #pragma once
 #include "network.cuh"
 
-struct Path {  // afterstates of a game, and what the moves to them brought
+struct Path {  // afterstates of a game, what the moves to them brought, and what they are worth once they have learnt
     uint64_t* states;
     int* gains;
+    float* values;
 };
 
 ON_DEVICE State board_of(const uint64_t* words) { return {words[0], WORDS > 1 ? words[1] & (1ull << 40) - 1 : 0}; }
@@ -19,29 +20,40 @@ ON_DEVICE void keep(const Path& path, int t, State board, int gain) {
 // Brings a board's value nearer to a target; the first IMAGES lanes of a group do, all of `mask` come.
 ON_DEVICE void adjust(const Learnt& p, State board, double target, int inner, unsigned mask) {
     const State image = image_of(board, inner % IMAGES);
-    const float value = added(inner < IMAGES ? part_of_value(p.weights, image) : 0.0f, mask);
+    const float value = added(inner < IMAGES ? part_of_value(p, image) : 0.0f, mask);
     if (inner < IMAGES) change(p, image, float(target - double(value)));
     __syncwarp(mask);
 }
 
 ON_DEVICE double value_now(const Learnt& p, State board, int inner, unsigned mask) {
-    const float value = added(inner < IMAGES ? part_of_value(p.weights, image_of(board, inner % IMAGES)) : 0.0f, mask);
+    const float value = added(inner < IMAGES ? part_of_value(p, image_of(board, inner % IMAGES)) : 0.0f, mask);
     return __shfl_sync(mask, value, int(lane_number()) - inner);
 }
 
 // Learns from the path's last afterstate to its first; not from the last one if the game goes on, which is worth `worth`.
 ON_DEVICE void learn_back(const Learnt& p, const Path& path, int length, bool ended, double worth, int inner,
                           unsigned mask) {
-    int t = length - 1;
-    double target = 0;
-    if (!ended) target = path.gains[t--] + worth;
+    const int last = length - 1;
+    const int64_t steps = p.steps;
+    if (!ended && inner == 0) path.values[last] = float(worth);
+    __syncwarp(mask);
+    int t = ended ? last : last - 1;
     if (t < 0) return;
+    double brought = ended ? 0 : path.gains[last];  // by the next moves, as many as there are steps
+    double ahead = ended ? 0 : worth;               // what the afterstate that they lead to is worth, if it is not the end
     State board = path_board(path, t);
     while (true) {
         const State next = t ? path_board(path, t - 1) : board;  // on its way while this one learns
-        adjust(p, board, target, inner, mask);
+        adjust(p, board, brought + ahead, inner, mask);
         if (t == 0) return;
-        target = path.gains[t] + value_now(p, board, inner, mask);
+        const double now = value_now(p, board, inner, mask);
+        if (inner == 0) path.values[t] = float(now);
+        __syncwarp(mask);
+        brought += path.gains[t];
+        if (t + steps <= last) brought -= path.gains[t + steps];
+        const int64_t until = t - 1 + steps;
+        if (steps == 1) ahead = now;
+        else if (until <= last) ahead = path.values[until];
         board = next;
         --t;
     }

@@ -21,6 +21,9 @@
 #ifndef STAGES
 #define STAGES 1
 #endif
+#ifndef LEARNING  // 1: the network learns, and weights may be NaN that a stage has not learnt
+#define LEARNING 0
+#endif
 #ifndef LOOKUPS
 #define LOOKUPS 1
 #define IMAGES IMAGE(0)
@@ -80,13 +83,15 @@ HD unsigned index_from(State s) {
 }
 
 template <int i>
-ON_DEVICE float weights_from(const float* weights, const State* boards) {
+ON_DEVICE float weights_from(const float* weights, const State* boards, unsigned stage_size) {
     if constexpr (i >= LOOKUPS) {
         return 0;
     } else {
         constexpr uint64_t image = IMAGE_LIST[i];
-        float weight = __ldg(weights + (image_offset(image) + index_from<image, 0>(boards[image_board(image)])));
-        return weight + weights_from<i + 1>(weights, boards);
+        const float* place = weights + (image_offset(image) + index_from<image, 0>(boards[image_board(image)]));
+        float weight = __ldg(place);
+        while (LEARNING && STAGES > 1 && weight != weight) weight = __ldg(place -= stage_size);
+        return weight + weights_from<i + 1>(weights, boards, stage_size);
     }
 }
 
@@ -108,7 +113,7 @@ ON_DEVICE float network(const Evaluator& by, State s) {
     }
     State across = G::transposed(s);
     State boards[4] = {s, across, G::mirrored(s), G::mirrored(across)};
-    return weights_from<0>(weights, boards);
+    return weights_from<0>(weights, boards, by.stage_size);
 }
 
 ON_DEVICE double by_lines(const int* table, State s, State across) {

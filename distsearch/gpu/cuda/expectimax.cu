@@ -13,14 +13,11 @@
 #endif
 
 constexpr int FEW = 4;          // roots that come with the parameters, without a copy of their own
-constexpr int FOUND = 5;        // of a root: the values of its moves, and its own
-constexpr double ILLEGAL = -1e300;
-
 
 enum { GROW, EVALUATE, BACK };
 
 ON_DEVICE State root_at(const Parameters& p, unsigned i) {
-    if (p.roots <= FEW) return {p.few[2 * int(i)], p.few[2 * int(i) + 1]};
+    if (!p.states) return {p.few[2 * int(i)], p.few[2 * int(i) + 1]};
     return {p.states[i].x, p.states[i].y};
 }
 

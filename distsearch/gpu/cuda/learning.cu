@@ -2,10 +2,12 @@
 //
 // play: games that stay on the GPU, a group of lanes each: AT_ONCE moves are looked at side by side, each by IMAGES
 //   lanes. A launch ends at a deadline, or after so many moves of a game; games go on in the next one.
+// make_moves: the same for a move of each game, by what a search of all of them (expectimax.cu) has found.
 // replay, learn: games that any GPU has played, of which the moves are known: made into afterstates and learnt from, each
 //   from its end to its beginning, by IMAGES lanes, no more of them side by side than groups of lanes were launched.
 // values, apply: all steps of all games at once, a thread each; errors are from weights as they were.
 #include "differences.cuh"
+#include "found.cuh"
 
 enum Mode { WATCH, FORWARD, BACKWARD, RECORD };
 
@@ -24,12 +26,6 @@ ON_DEVICE State spawned(const Play& p, State board, uint64_t number) {
     int kind = 0;
     while (point >= 0 && kind + 1 < p.kinds) point -= p.chances[++kind];
     return G::with(board, WORDS == 1 ? bit : bit / 2 + bit % 2 * 8, p.codes[kind]);
-}
-
-ON_DEVICE int largest(State board) {
-    unsigned found = 0;
-    for (int cell = 0; cell < 16; ++cell) found = max(found, G::code_at(board, cell));
-    return int(found);
 }
 
 struct Choice {
@@ -52,7 +48,7 @@ ON_DEVICE Choice best_of(const Learnt& p, State board, int inner, unsigned mask)
         const bool across = vertical != bool(image & 4);
         const State child =
             turned<G>(moved.state, across, bool(image & 1) != back, bool(image & 2) != (back && across));
-        const float worth = added(moved.legal ? part_of_value(p.weights, child) : 0.0f, mask);
+        const float worth = added(moved.legal ? part_of_value(p, child) : 0.0f, mask);
         const double total = double(worth) + moved.gain;
         if (moved.legal && total > most) most = total, best = {child, worth, moved.gain, move};
     }
@@ -145,12 +141,51 @@ ON_DEVICE void remember(const Play& p, Slot& s, const Path& path, const Choice& 
     for (int i = 0; i < WORDS; ++i) s.before[i] = G::word(choice.child, i);
 }
 
+// Takes note of the end of a game, which may have it learn; false if there is no room for that note in this launch.
+ON_DEVICE bool has_ended(const Play& p, Slot& s, const Path& path, State& board, uint64_t slot, int inner,
+                         unsigned mask) {
+    if (!s.again && !noted(p, s, board, slot, inner, mask)) return false;
+    if (p.mode == FORWARD && s.length) adjust(p.learnt, board_of(s.before), 0, inner, mask);
+    if (p.mode == BACKWARD && s.length) {
+        __syncwarp(mask);
+        learn_back(p.learnt, path, s.length, true, 0, inner, mask);
+    }
+    if (!restarted(p, s, path, board)) s.number = -1;
+    return true;
+}
+
+ON_DEVICE Path path_of(const Play& p, uint64_t slot) {
+    const uint64_t first = slot * p.room;
+    return {p.states + first * WORDS, p.gains + first, p.values + first};
+}
+
+ON_DEVICE bool is_at_end(const Play& p, const Slot& s, const Choice& choice) {
+    return choice.move > 3 || (p.mode == RECORD && s.played == MOST_MOVES);
+}
+
+ON_DEVICE void make_move(const Play& p, Slot& s, const Path& path, State& board, const Choice& choice, uint64_t slot,
+                         int inner, unsigned mask) {
+    remember(p, s, path, choice, slot, inner, mask);
+    s.score += choice.points;
+    ++s.played;
+    board = spawned(p, choice.child, drawn(s.stream, s.drawn++));
+}
+
+ON_DEVICE void put_down(const Play& p, Slot& s, State board, uint64_t slot) {
+    for (int i = 0; i < WORDS; ++i) s.board[i] = G::word(board, i);
+    p.slots[slot] = s;
+}
+
+ON_DEVICE unsigned lanes_of_game(int inner) {
+    return LANES == 32 ? ALL_LANES : ((1u << LANES % 32) - 1) << (lane_number() - inner);
+}
+
 KERNEL(play, Play) {
     const int inner = int(threadIdx.x) % LANES;
     const uint64_t slot = thread_number() / LANES;
     if (slot >= uint64_t(p.games)) return;
-    const unsigned mask = LANES == 32 ? ALL_LANES : ((1u << LANES % 32) - 1) << (lane_number() - inner);
-    const Path path = {p.states + slot * p.room * WORDS, p.gains + slot * p.room};
+    const unsigned mask = lanes_of_game(inner);
+    const Path path = path_of(p, slot);
     Slot s = p.slots[slot];
     State board = board_of(s.board);
     const uint64_t until = nanoseconds() + p.slice;
@@ -160,28 +195,63 @@ KERNEL(play, Play) {
         if (moved == p.budget) break;
         if (moved % LOOK_EVERY == 0 && __shfl_sync(mask, int(nanoseconds() >= until), int(lane_number()) - inner)) break;
         const Choice choice = best_of(p.learnt, board, inner, mask);
-        if (choice.move > 3 || (p.mode == RECORD && s.played == MOST_MOVES)) {
-            if (!s.again && !noted(p, s, board, slot, inner, mask)) break;
-            if (p.mode == FORWARD && s.length) adjust(p.learnt, board_of(s.before), 0, inner, mask);
-            if (p.mode == BACKWARD && s.length) {
-                __syncwarp(mask);
-                learn_back(p.learnt, path, s.length, true, 0, inner, mask);
-            }
-            if (!restarted(p, s, path, board)) s.number = -1;
+        if (is_at_end(p, s, choice)) {
+            if (!has_ended(p, s, path, board, slot, inner, mask)) break;
             continue;
         }
-        remember(p, s, path, choice, slot, inner, mask);
-        s.score += choice.points;
-        ++s.played, ++moved;
-        board = spawned(p, choice.child, drawn(s.stream, s.drawn++));
+        make_move(p, s, path, board, choice, slot, inner, mask);
+        ++moved;
     }
     __syncwarp(mask);
     if (inner == 0) {
-        for (int i = 0; i < WORDS; ++i) s.board[i] = G::word(board, i);
-        p.slots[slot] = s;
+        put_down(p, s, board, slot);
         if (s.number >= 0) atomicAdd(&p.counters->at_work, 1u);
         if (moved) atomicAdd(&p.counters->moves, (unsigned long long)moved);
     }
+}
+
+// What is best of a board's moves by what a search has found of them, the first of equals.
+ON_DEVICE Choice best_found(State board, const double* found) {
+    Choice best = {board, 0, 0, 4};
+    double most = ILLEGAL;
+    for (int move = 0; move < 4; ++move)
+        if (found[move] > most) most = found[move], best.move = move;
+    if (best.move > 3) return best;
+    const Moved next = moved<G>(board, best.move);
+    return {next.state, float(most - next.gain), next.gain, best.move};
+}
+
+// A search that has found no room tells nothing: its games wait for the next one.
+KERNEL(make_moves, Moves) {
+    const int inner = int(threadIdx.x) % LANES;
+    const uint64_t i = thread_number() / LANES, slot = uint64_t(p.first) + i;
+    const auto counted = reinterpret_cast<const unsigned long long*>(p.found + FOUND * uint64_t(p.count));
+    const bool full = p.searched && counted[FULL];
+    if (p.searched && thread_number() == 0) {
+        for (int level = 0; level < MOST_LEVELS; ++level) atomicMax(p.play.counters->boards + level, counted[level]);
+        if (full) atomicAdd(&p.play.counters->full, 1u);
+    }
+    if (i >= uint64_t(p.count)) return;
+    const unsigned mask = lanes_of_game(inner);
+    const Path path = path_of(p.play, slot);
+    Slot s = p.play.slots[slot];
+    State board = board_of(s.board);
+    bool made = false;
+    if (s.number >= 0 && p.searched && !full) {
+        const Choice choice = best_found(board, p.found + FOUND * i);
+        made = !is_at_end(p.play, s, choice);
+        if (made) make_move(p.play, s, path, board, choice, slot, inner, mask);
+        else has_ended(p.play, s, path, board, slot, inner, mask);
+    }
+    if (s.number < 0) begun(p.play, s, board, inner, mask);
+    __syncwarp(mask);
+    if (inner > 0) return;
+    put_down(p.play, s, board, slot);
+    const bool at_work = s.number >= 0;
+    p.roots[2 * slot] = at_work ? board.a : 0;
+    p.roots[2 * slot + 1] = at_work ? board.b : 0;
+    if (made) atomicAdd(&p.play.counters->moves, 1ull);
+    if (p.last && at_work) atomicAdd(&p.play.counters->at_work, 1u);
 }
 
 // --- games that were played elsewhere ---
@@ -191,7 +261,7 @@ KERNEL(replay, Replay) {
     if (i >= uint64_t(p.count)) return;
     const Finished found = p.games[i];
     const uint64_t stream = stream_of(p.rules.seed, uint64_t(p.rules.first + found.number));
-    const Path path = {p.states + p.places[i] * WORDS, p.gains + p.places[i]};
+    const Path path = {p.states + p.places[i] * WORDS, p.gains + p.places[i], nullptr};
     State board = State{};
     for (int n = 0; n < 2; ++n) board = spawned(p.rules, board, drawn(stream, n));
     unsigned moves = 0;
@@ -211,7 +281,7 @@ KERNEL(learn, Learn) {
     const unsigned mask = ((1u << IMAGES) - 1) << (lane_number() - inner);
     for (uint64_t i = thread_number() / IMAGES; i < uint64_t(p.count); i += thread_count() / IMAGES) {
         const int64_t begin = p.places[i];
-        const Path path = {p.states + begin * WORDS, p.gains + begin};
+        const Path path = {p.states + begin * WORDS, p.gains + begin, p.values + begin};
         learn_back(p.learnt, path, int(p.places[i + 1] - begin), true, 0, inner, mask);
     }
 }
@@ -219,7 +289,7 @@ KERNEL(learn, Learn) {
 KERNEL(values, Learn) {
     const uint64_t t = thread_number();
     if (t >= uint64_t(p.count)) return;
-    p.values[t] = value_by_one(p.learnt.weights, path_board({p.states, p.gains}, int(t)));
+    p.values[t] = value_by_one(p.learnt, path_board({p.states, p.gains, nullptr}, int(t)));
 }
 
 // Games stand one behind another: a gain of −1 is that of a game's first afterstate, and stands behind the last game.
@@ -232,7 +302,7 @@ KERNEL(apply, Learn) {
         const int gain = p.gains[t + 1];
         const double target = gain < 0 ? 0.0 : gain + double(p.values[t + 1]);
         error = float(target - double(p.values[t]));
-        board = path_board({p.states, p.gains}, int(t));
+        board = path_board({p.states, p.gains, nullptr}, int(t));
     }
 #pragma unroll 1
     for (int i = 0; i < IMAGES; ++i) {

@@ -1,7 +1,7 @@
 // An n-tuple network that is being learnt: which weights a board looks up, their sum, and changes of them.
 //
 // Macros say which network: GAME (2048 or 2584), TUPLES (TUPLE(mask of its cells) for each), SYMMETRIC (0 or 1: also on
-// the seven boards that turning and mirroring make), COHERENT (rates by traces). So which bits a tuple takes is known to
+// the seven boards that turning and mirroring make), STAGES, COHERENT (rates by traces). So which bits a tuple takes is known to
 // the compiler, and all look-ups of a lane are under way together. IMAGES lanes look at a board, each at one image.
 // Weights are read past the first-level cache, which does not learn what other multiprocessors write.
 #pragma once
@@ -16,7 +16,12 @@ using G = G2584;
 #endif
 constexpr int WORDS = G::IN_WORD == 16 ? 1 : 2;  // of a state that hold anything where no tile is due
 
+#include "dtypes/learning.h"
+
 constexpr int IMAGES = SYMMETRIC ? 8 : 1;
+#ifndef STAGES
+#define STAGES 1
+#endif
 
 #define TUPLE(cells) cells,
 struct Tuples {
@@ -58,21 +63,41 @@ ON_DEVICE State image_of(State board, int image) {
     return IMAGES == 1 ? board : turned<G>(board, image & 4, image & 1, image & 2);
 }
 
-ON_DEVICE float part_of_value(const float* weights, State image) {  // what one image adds
+ON_DEVICE int largest(State board) {
+    unsigned found = 0;
+    for (int cell = 0; cell < 16; ++cell) found = max(found, G::code_at(board, cell));
+    return int(found);
+}
+
+ON_DEVICE uint64_t begin_of_stage(const Learnt& p, State board) {  // of its weights
+    if (STAGES == 1) return 0;
+    int stage = 0;
+    for (const int code = largest(board); stage + 1 < STAGES && code >= p.begins[stage];) ++stage;
+    return uint64_t(stage) * p.stage_size;
+}
+
+// A weight, which as long as its stage has not learnt it (NaN) is that of the stage before.
+ON_DEVICE float learnt(const Learnt& p, float weight, uint64_t at) {
+    while (STAGES > 1 && weight != weight) weight = __ldcg(p.weights + (at -= p.stage_size));
+    return weight;
+}
+
+ON_DEVICE float part_of_value(const Learnt& p, State image) {  // what one image adds
     const auto at = looked_up(image, EveryTuple());
+    const uint64_t stage = begin_of_stage(p, image);
     Fixed<float, Tuples::COUNT> found;
 #pragma unroll
-    for (int i = 0; i < Tuples::COUNT; ++i) found[i] = __ldcg(weights + at[i]);
+    for (int i = 0; i < Tuples::COUNT; ++i) found[i] = __ldcg(p.weights + stage + at[i]);
     float total = 0;
 #pragma unroll
-    for (int i = 0; i < Tuples::COUNT; ++i) total += found[i];
+    for (int i = 0; i < Tuples::COUNT; ++i) total += learnt(p, found[i], stage + at[i]);
     return total;
 }
 
-ON_DEVICE float value_by_one(const float* weights, State board) {  // by one thread, added as the CPU adds
+ON_DEVICE float value_by_one(const Learnt& p, State board) {  // by one thread, added as the CPU adds
     float parts[IMAGES];
 #pragma unroll
-    for (int i = 0; i < IMAGES; ++i) parts[i] = part_of_value(weights, image_of(board, i));
+    for (int i = 0; i < IMAGES; ++i) parts[i] = part_of_value(p, image_of(board, i));
 #pragma unroll
     for (int by = 1; by < IMAGES; by *= 2)
 #pragma unroll
@@ -87,11 +112,23 @@ ON_DEVICE float added(float part, unsigned mask) {
     return part;
 }
 
-#include "dtypes/learning.h"
+// What an image looks up, from where all weights begin; from now on its stage has learnt these.
+ON_DEVICE Fixed<uint64_t, Tuples::COUNT> to_be_changed(const Learnt& p, State image) {
+    auto at = looked_up(image, EveryTuple());
+    if (STAGES == 1) return at;
+    const uint64_t stage = begin_of_stage(p, image);
+#pragma unroll
+    for (int i = 0; i < Tuples::COUNT; ++i) {
+        at[i] += stage;
+        const float old = __ldcg(p.weights + at[i]), now = learnt(p, old, at[i]);
+        if (old != old) atomicCAS(reinterpret_cast<int*>(p.weights + at[i]), __float_as_int(old), __float_as_int(now));
+    }
+    return at;
+}
 
 // Changes what an image looks up, by an error of its board.
 ON_DEVICE void change(const Learnt& p, State image, float error) {
-    const auto at = looked_up(image, EveryTuple());
+    const auto at = to_be_changed(p, image);
     const float by = float(p.rate * error / LOOKUPS);
 #if COHERENT
     Fixed<float, 2 * Tuples::COUNT> traces;  // as they were before: on the CPU a weight that is met twice knows better
@@ -115,7 +152,7 @@ ON_DEVICE void change(const Learnt& p, State image, float error) {
 
 // The same by all lanes of a warp, each for a board of its own, without traces: lanes that change the same weight add once.
 ON_DEVICE void change_together(const Learnt& p, State image, float error, bool live) {
-    const auto at = looked_up(image, EveryTuple());
+    const auto at = to_be_changed(p, image);
     const float by = float(p.rate * error / LOOKUPS);
 #pragma unroll
     for (int i = 0; i < Tuples::COUNT; ++i) {

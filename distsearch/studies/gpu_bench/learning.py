@@ -21,9 +21,12 @@ SEED = 1
 
 
 class Cpu:
-    """One CPU rank's learner, of a preset. known: it plays with the package's smaller weights, learning nothing."""
+    """One CPU rank's learner, of a preset. known: it plays with the package's smaller weights, learning nothing.
 
-    def __init__(self, name, tuples, known=False, rate=0.1, seed=SEED):
+    layers: of the search for each move.
+    """
+
+    def __init__(self, name, tuples, known=False, rate=0.1, seed=SEED, layers=0):
         self.game = games.find(name)
         self.rules = self.game.rules()
         if known:
@@ -34,7 +37,8 @@ class Cpu:
         size = sum(sizes(self.tuples, 1 << self.game.BITS))
         self.arrays = Arrays(None, 1, size, False, shared_size(1))
         self.arrays.weights[:] = weights
-        self.learner = Learner(self.game, self.rules, self.tuples, True, (), self.arrays, 0.0 if known else rate, seed)
+        rate = 0.0 if known else rate
+        self.learner = Learner(self.game, self.rules, self.tuples, True, (), self.arrays, rate, seed, layers=layers)
         self.learner.compile()
 
     def play(self, first, count):
