@@ -26,6 +26,7 @@ _CPU_BOARDS = 50_000  # between two launches, of jobs that are the CPU's
 _TABLE_MIB, _ENDGAME_MIB = 4096, 1024  # of the GPU's memory, or
 _SHARE = 8  # an eighth of what is free, for other ranks and other setups
 _NO_MOVE = -2
+_COUNTS = {"nodes": "nodes", "table_hits": "hits", "table_stores": "stores"}  # field of a record → count of a solver
 _LAUNCH, _SHORT_LAUNCH = 0.015, 0.001  # seconds
 _ALONE = (
     8  # launches of a batch before parts of it are offloaded: earlier, that cost 5 to 20% and won nothing (an H200)
@@ -100,15 +101,14 @@ class _Connect4:
 
     def __init__(self, gpu, rules):
         self.solver = GpuSolver(gpu, connect4, rules, _room(gpu, _TABLE_MIB))
-        self.nodes = 0
+        self.counts = {}  # of the batch, as of the latest ``found``
 
     def fits(self, states):
         return np.ones(len(states), bool)
 
     def found(self):
         """Return (scores, complete, moves) of the batch; None for moves if there are none."""
-        scores, complete, _, counts = self.solver.result()
-        self.nodes = counts["nodes"]
+        scores, complete, _, self.counts = self.solver.result()
         return scores, complete, None
 
 
@@ -135,8 +135,8 @@ class _Othello:
         return self.solver.result()
 
     @property
-    def nodes(self):
-        return self.solver.counts["nodes"]
+    def counts(self):
+        return self.solver.counts
 
 
 _SOLVERS = {"connect4": _Connect4, "othello": _Othello}
@@ -170,7 +170,8 @@ class GpuSolveRunner(BatchRunner):
         self._requested = None  # (how many, the most depth left) of parts to offload
         self._answers, self._offloaded_rows = {}, []  # results of such parts; rows of OFFLOAD
         self._launches = 0  # of the batch
-        self._counted = self._spare = 0  # nodes of the batch so far; those not attributed to a job yet
+        self._counted = dict.fromkeys(_COUNTS, 0)  # of the batch so far
+        self._spare = dict.fromkeys(_COUNTS, 0)  # of it, what is not attributed to a job yet
 
     def compile(self) -> None:
         """Compile for the CPU and for the GPU."""
@@ -212,7 +213,7 @@ class GpuSolveRunner(BatchRunner):
 
     @property
     def nodes(self) -> int:
-        return self._spare + (self._plain.nodes if self._at_cpu is not None else 0)
+        return self._spare["nodes"] + (self._plain.nodes if self._at_cpu is not None else 0)
 
     def add(self, jobs: np.ndarray) -> None:
         """Take an array of jobs in."""
@@ -257,7 +258,7 @@ class GpuSolveRunner(BatchRunner):
         self._ask(jobs["state"], jobs["low"], jobs["high"])
 
     def _ask(self, states, low, high):
-        self._counted = 0
+        self._counted = dict.fromkeys(_COUNTS, 0)
         if self._on_gpu.offloads:
             self._offloaded_rows += [self._row(number) for number in self._on_gpu.solver.offloaded]
         self._on_gpu.solver.begin(states, low, high)
@@ -301,9 +302,11 @@ class GpuSolveRunner(BatchRunner):
         done = self._on_gpu.solver.advance()
         self._launches += 1
         scores, complete, moves = self._on_gpu.found()
-        nodes = self._on_gpu.nodes
-        self._spare += nodes - self._counted
-        self._counted = nodes
+        counted = self._on_gpu.counts
+        counts = {name: counted[there] for name, there in _COUNTS.items()}
+        for name, count in counts.items():
+            self._spare[name] += count - self._counted[name]
+        self._counted = counts
         if self._children is not None:
             self._on_gpu.solver.seconds = _LAUNCH
             return self._replies(scores, complete)
@@ -346,15 +349,17 @@ class GpuSolveRunner(BatchRunner):
         return self._answered(solved, self._scores[solved], best[solved])
 
     def _answered(self, at, scores=None, moves=None):
-        """Return the records of some jobs of the batch, with their share of the nodes; without scores: given up."""
+        """Return the records of some jobs of the batch, with their share of what is counted; without scores: given up."""
         records, unanswered = np.zeros(len(at), self.result_dtype), np.count_nonzero(self._open)
         self._open[at] = False
         records["job_id"], records["complete"] = self._jobs["job_id"][at], scores is not None
         records["score"] = -np.inf if scores is None else scores
-        if len(at):
-            records["nodes"] = self._spare // unanswered
-            records["nodes"][0] += self._spare % unanswered if len(at) == unanswered else 0
-            self._spare -= int(records["nodes"].sum())
+        for name in _COUNTS if len(at) else ():
+            if name not in (records.dtype.names or ()):
+                continue  # a brief record
+            records[name] = self._spare[name] // unanswered
+            records[name][0] += self._spare[name] % unanswered if len(at) == unanswered else 0
+            self._spare[name] -= int(records[name].sum())
         if moves is not None:
             records["line_length"] = moves != _NO_MOVE
             records["line"][:, 0] = np.where(moves != _NO_MOVE, moves, 0)

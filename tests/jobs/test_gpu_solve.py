@@ -134,6 +134,17 @@ def test_nodes_add_up_and_what_is_no_work_for_a_gpu_is_the_cpus(made):
     assert records["nodes"].sum() > 0
 
 
+def test_what_is_counted_on_the_gpu_is_told(made):
+    runner, jobs = made
+    runner.add(jobs)
+    records = [runner.advance()]
+    while runner.at_work:
+        records.append(runner.advance())
+    records, counted = np.concatenate(records), runner._on_gpu.counts
+    assert (records["nodes"].sum(), records["table_hits"].sum()) == (counted["nodes"], counted["hits"])
+    assert counted["stores"] > 0
+
+
 @pytest.fixture
 def failing(monkeypatch):
     """A function after which launches fail, but for so many."""
