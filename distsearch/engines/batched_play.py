@@ -114,6 +114,11 @@ class BatchedPlay:
         """Rows that are free."""
         return len(self._free)
 
+    @property
+    def rows(self):
+        """Rows of games."""
+        return np.setdiff1d(np.arange(len(self.table)), self._free)
+
     def add_games(self, states, seeds, chance_steps, until):
         """Return the rows of games that are new here, (n,); there must be room.
 

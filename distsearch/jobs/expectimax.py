@@ -103,12 +103,14 @@ class ExpectimaxPool(GrownTree):
         job["path_probability"] = self.path_probability[node]
 
     def finish(self, results: np.ndarray) -> None:
-        """Take an array of result records in; one that was stopped leaves its node without a value."""
+        """Take an array of result records in; the job of one that was given up waits again."""
         for node, result in self._back(results):
             self._best[node] = int(result["move"])
             if result["complete"]:
                 self.finished += 1
                 self._known(node, float(result["value"]))
+            else:
+                self._undone(node)
         self._add_up(results, (*SUMMED, *TABLE_COUNTS))
 
     def _known(self, node, value):

@@ -44,7 +44,8 @@ def check(setup: dict[str, Any], depth: int | None = None) -> None:
 class _OnGpu(BatchRunner):
     """Base of runners that search on a GPU; ``compile`` or ``open`` makes the search.
 
-    fails(error): what to do where it cannot be compiled; without, the error is raised. Then the runner has ``failed``.
+    fails(error): what to do where it cannot be compiled, or where the GPU fails later; without, the error is raised.
+    Then the runner has ``failed``, and has given its jobs back undone.
     """
 
     def __init__(self, setup, gpu, fails=None):
@@ -59,10 +60,24 @@ class _OnGpu(BatchRunner):
             self._make_search()
             self._search.compile()
         except UserError as error:
-            if self._fails is None:
-                raise
-            self._fails(error)
-            self.failed = True
+            self._fail(error)
+
+    def _fail(self, error):
+        if self._fails is None:
+            raise error
+        self._fails(error)
+        self.failed = True
+
+    def advance(self):
+        """Search on; return the records of the jobs that are done, or of all, given up, if the GPU fails."""
+        try:
+            return self._advance()
+        except UserError as error:
+            self._fail(error)
+            return self.stop()
+
+    def _advance(self):
+        raise NotImplementedError
 
     def open(self, run):
         """Make the search; a run keeps nothing but memory."""
@@ -98,12 +113,13 @@ class GpuExpectimaxRunner(_OnGpu):
         """Take an array of jobs in."""
         self._waiting = np.concatenate([self._waiting, jobs])
 
-    def advance(self) -> np.ndarray:
+    def _advance(self):
         """Search a launch of those that have the depth of the first; return their records."""
         depth = int(self._waiting["depth"][0])
         same_depth = np.flatnonzero(self._waiting["depth"] == depth)[: self._search.at_once(max(depth, 1))]
-        jobs, self._waiting = self._waiting[same_depth], np.delete(self._waiting, same_depth)
+        jobs = self._waiting[same_depth]
         found = self._search.values(jobs["state"], depth=depth)
+        self._waiting = np.delete(self._waiting, same_depth)
         records = np.zeros(len(jobs), self.result_dtype)
         records["job_id"], records["complete"] = jobs["job_id"], True
         records["move"], records["value"] = found.moves, found.values
@@ -169,7 +185,7 @@ class GpuGamesRunner(_OnGpu):
         self._depth = int(jobs["depth"][0])
         self._waiting = np.concatenate([self._waiting, jobs])
 
-    def advance(self) -> np.ndarray:
+    def _advance(self):
         """Play a move of every game of a group; return the records of the jobs that are done by that."""
         group, self._at_gpu = self._at_gpu, None
         moves, nodes = (None, 0) if group is None else self._search.found()
@@ -246,10 +262,9 @@ class GpuGamesRunner(_OnGpu):
 
     def stop(self) -> np.ndarray:
         """Give all jobs up; return their records, with the games' states."""
-        groups = [*self._ready, *([self._at_gpu] if self._at_gpu else [])]
         self._ready, self._at_gpu = deque(), None
         waiting = np.zeros(len(self._waiting), self.result_dtype)
         for field in ("job_id", "chance_steps", "state"):
             waiting[field] = self._waiting[field]
         self._waiting = self._waiting[:0]
-        return np.concatenate([waiting, *(self._records(group.rows) for group in groups)])
+        return np.concatenate([waiting, self._records(self._games.rows)])

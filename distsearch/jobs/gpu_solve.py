@@ -49,8 +49,7 @@ def on_gpu(
 ) -> dict[str, Callable[[dict], Any]]:
     """Return the kinds of job of a rank with a GPU; kinds: those of one without.
 
-    among_others: if the GPU fails, the rank says so and goes on without it, and its jobs go back to the source. Jobs of
-    games against chance do not: there the rank survives only kernels that cannot be compiled.
+    among_others: if the GPU fails, the rank says so and goes on without it, and its jobs go back to the source.
     """
     rank_gpu = _RankGpu(gpu, among_others)
 

@@ -71,6 +71,11 @@ class NumberedJobs(WorkSource):
             del self._holders[number]
             yield number, result
 
+    def _undone(self, number):
+        """Put a job that was given up first in the queue: its worker goes on without its GPU, or the run is over."""
+        self._queue.appendleft(number)
+        self.jobs -= 1
+
     def _add_up(self, results, names):
         """Add the fields of these names of all results to the attributes of the same names."""
         for name in names:

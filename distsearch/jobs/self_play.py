@@ -99,7 +99,7 @@ class GamesPool(NumberedJobs):
         job["chance_steps"], job["state"] = played.chance_steps, played.state
 
     def finish(self, results: np.ndarray) -> None:
-        """Take an array of result records in; a game whose part was stopped goes no further."""
+        """Take an array of result records in; a game whose part was given up goes on from where it was."""
         columns = (results[name].tolist() for name in ("chance_steps", "score", "moves", "over", "complete"))
         for (number, result), steps, score, moves, over, complete in zip(self._back(results), *columns, strict=True):
             played = self._begun[number]
@@ -112,6 +112,8 @@ class GamesPool(NumberedJobs):
                 self._close(played)
             elif complete:
                 self._queue.append(number)
+            else:
+                self._undone(number)
         self.slowest = max([self.slowest, *results["slowest"].tolist()])
         self._add_up(results, ("moves", "nodes", "expanded", "cpu"))
 

@@ -1,5 +1,6 @@
 """Games and searches against chance on a rank with a GPU, an emulated one: what a CPU does, from end to end."""
 
+import itertools
 import json
 from collections import Counter
 
@@ -8,6 +9,7 @@ import pytest
 
 from distsearch import evaluation, games
 from distsearch.api import devices
+from distsearch.api.options import resolve
 from distsearch.api.session import Session
 from distsearch.core.errors import UserError
 from distsearch.engines.expectimax import Expectimax
@@ -16,7 +18,12 @@ from distsearch.games.interface import CHANCE, as_state
 from distsearch.jobs import gpu_expectimax
 from distsearch.jobs.chance import game_job
 from distsearch.jobs.gpu_expectimax import GpuExpectimaxRunner, GpuGamesRunner
-from distsearch.testing.emulated_gpu import EmulatedGpu
+from distsearch.jobs.gpu_solve import on_gpu
+from distsearch.jobs.self_play import GamesPool
+from distsearch.jobs.two_player import KINDS
+from distsearch.testing.emulated_gpu import EmulatedGpu, EmulatedKernel
+
+from .driving import do
 
 SUM = "monotonicity+0.1*smoothness+2.7*free"
 BOARDS = "2,4,8,16,0,2,4,8,0,0,2,4,0,0,0,2", "64,32,16,8,2,4,8,4,0,2,0,2,0,0,0,0"
@@ -138,6 +145,37 @@ def test_what_is_stopped_is_told_as_far_as_it_is(looks, crowded, seed):
     assert (records["nodes"].sum() > 0) == (looks > 1)
     assert (records["moves"] > 0).any() == (looks > 1)
     assert len(runner.stop()) == 0
+
+
+def test_among_others_the_jobs_of_a_gpu_that_fails_go_back(monkeypatch, capsys, seed):
+    options, game, rules = resolve("2048", "4x4", depth=1, evaluation="rows")
+    kinds = on_gpu(KINDS, EmulatedGpu(seed % 1000), among_others=True)
+    setup = options.setup("game") | {"recorded": True}
+    runner, plain, launch = kinds["game"](setup), KINDS["game"](setup), EmulatedKernel.__call__
+    runner.compile()
+    runner.open(1)
+    launches = itertools.count()
+
+    def failing(kernel, *what):
+        if next(launches) > 40:
+            raise UserError("CUDA: cuCtxSynchronize failed: unspecified launch failure")
+        return launch(kernel, *what)
+
+    monkeypatch.setattr(EmulatedKernel, "__call__", failing)
+    pools = [GamesPool(game, rules, options.depth, 4, seed % 1000, lambda played: None) for _ in range(2)]
+    runner.add(pools[0].take(4, 1))
+    while not runner.failed:
+        pools[0].finish(runner.advance())
+        if runner.at_work == 0 and not runner.failed:
+            runner.add(pools[0].take(4, 1))
+    assert runner.at_work == 0
+    assert "goes on without its GPU: CUDA: cuCtxSynchronize failed" in capsys.readouterr().err
+    assert type(kinds["game"](setup)) is type(plain)
+    for pool in pools:
+        while not pool.done:
+            pool.finish(do(plain, pool.take(1, 1)[0]))
+    found = [sorted((played.number, played.score, played.moves) for played in pool.over) for pool in pools]
+    assert found[0] == found[1]
 
 
 REFUSED = [

@@ -108,16 +108,21 @@ def test_games_that_were_begun_go_first(asked):
     assert len(pool.take(100, 1)) == pool.waiting == 0
 
 
-def test_a_part_that_was_stopped_counts_as_far_as_it_went():
+def test_a_part_that_was_given_up_goes_on_from_where_it_was():
     asked = resolve("2048", "4x4", depth=3)
     pool, ended = pool_of(asked, games=1)
     record = stop(runner_of(asked[0]), pool.take(1, 1)[0], nodes=1000)
     assert not record["complete"][0]
     assert 0 < record["length"][0] < chance.GAME_PART
     pool.finish(record)
-    assert (pool.done, pool.waiting, ended) == (False, 0, {})
+    assert (pool.done, pool.waiting, pool.jobs, ended) == (False, 1, 0, {})
     assert (pool.moves, pool.nodes) == (record["moves"][0], record["nodes"][0])
     assert pool.moves > 0
+    other, expected = pool_of(asked, games=1)
+    for each in (pool, other):
+        while not each.done:
+            each.finish(do(runner_of(asked[0]), each.take(1, 1)[0]))
+    assert ended == expected
 
 
 def test_a_record_travels_in_one_small_message(monkeypatch):
