@@ -10,10 +10,9 @@ One line of JSON a row. check: values of 10,000 boards, games without learning, 
 CPU's. update: recorded games learnt from by a thread a step, and one after another by groups of lanes, against one CPU
 rank: the GPU's time, that of all from arrays of the host on, and the share of the limit that random reads and additions
 set. training: moves a second for several numbers of games at once and ways to share a board among lanes. layers: moves a
-second of learning where a search chooses them, against one CPU rank with the same search, games from their beginning on.
-sweep: what is
-learnt from 20,000 games by games at once and how these begin. curve: averages of every 1,000 games, and where these are
-among those of the CPU's seeds.
+second of learning where a search chooses them, whole games or 10 s of them, against one CPU rank with the same search.
+sweep: what is learnt from 20,000 games by games at once and how these begin. curve: averages of every 1,000 games, and
+where these are among those of the CPU's seeds, without a search and with 1 to 3 layers.
 """
 
 import argparse
@@ -33,6 +32,7 @@ from distsearch.studies.gpu_bench.learning import LIMITS, NETWORKS, SEED, Cpu, g
 from distsearch.studies.gpu_bench.timing import print_row
 
 CURVES = Path(__file__).parent / "learning_cpu.json"
+SEARCHED = {1: (2000, 200), 2: (200, 40), 3: (32, 8)}  # layers: games of a curve, and of one of its averages
 
 
 def played(learner, count, mode, first=0):
@@ -195,38 +195,44 @@ def training(gpu, tiny):
 
 def layers(gpu, tiny):
     """Moves a second of learning where a search of 1, 2 or 3 layers chooses them, from what 3,000 games have taught."""
+    some_games, some_seconds = (1, 60) if tiny else (20, 10)
     for name, tuples in NETWORKS:
-        known = Cpu(name, "2x4" if tiny and name == "2048" else tuples)
+        tuples = "2x4" if tiny and name == "2048" else tuples
+        known = Cpu(name, tuples)
         known.play(0, 5 if tiny else 3000)
-        for depth, cpu_games in [(1, 1)] if tiny else [(1, 20), (2, 4), (3, 1)]:
-            cpu = Cpu(name, "2x4" if tiny and name == "2048" else tuples, layers=depth)
+        for depth in (1,) if tiny else (1, 2, 3):
+            cpu = Cpu(name, tuples, layers=depth)
             cpu.arrays.weights[:] = known.arrays.weights
-            began = time.process_time()
-            cpu_moves = int(cpu.play(0, cpu_games)[:, 2].sum())
-            cpu_rate = cpu_moves / (time.process_time() - began)
+            cpu.begin(0, some_games)
+            began, over = time.process_time(), False
+            while not over and time.process_time() - began < some_seconds:
+                over = cpu.learner.run(100)
+            cpu_rate = cpu.learner.moves / (time.process_time() - began)
             for count in (2,) if tiny else (64, 256, 1024, 4096):
                 learner = gpu_learner(gpu, known, count, layers=depth, ramp=0)
                 learner.begin(0, 0, 1 << 30, gpu_learning.BACKWARD)
                 learner.launch(budget=1)  # makes room
                 before, began, ended, scores = learner.moves, time.perf_counter(), 0, 0
-                while ended < (1 if tiny else count):
+                while ended < (1 if tiny else count) and time.perf_counter() - began < some_seconds:
                     found = learner.launch()
                     ended, scores = ended + len(found), scores + int(found["score"].sum())
                 seconds = time.perf_counter() - began
                 row = {"game": name, "tuples": tuples, "layers": depth, "games_at_once": count, "seconds": seconds}
                 row |= {"moves_per_second": (learner.moves - before) / seconds, "cpu_moves_per_second": cpu_rate}
-                row |= {"cpu_games": cpu_games, "ended": ended, "average": scores / max(1, ended)}
+                row |= {"cpu_moves": cpu.learner.moves, "ended": ended, "average": scores / max(1, ended)}
                 print_row(what="layers", times=row["moves_per_second"] / cpu_rate, **row)
 
 
-def curve_of(name, seed, count, gpu=None, line=1000, **options):
-    """Return (averages of every ``line`` games, the average of 1,000 games without learning, seconds)."""
-    evaluated = min(1000, count)
-    asked = TrainOptions(name, games=count, seed=seed, evaluate_every=count, evaluate_games=evaluated, **options)
+def curve_of(name, seed, count, gpu=None, line=1000, evaluated=1000, **options):
+    """Return (averages of every ``line`` games, that of some games without learning or None, seconds)."""
+    if evaluated:
+        options |= {"evaluate_every": count, "evaluate_games": min(evaluated, count)}
     lines = []
+    asked = TrainOptions(name, games=count, seed=seed, **options)
     train(asked, Files(line=line), None, Silent(), lambda: False, lines.append, gpu)
     learning = [line for line in lines if line["kind"] == "learning"]
-    return [round(line["average"]) for line in learning], round(lines[-1]["average"]), learning[-1]["seconds"]
+    evaluation = round(lines[-1]["average"]) if evaluated else None
+    return [round(line["average"]) for line in learning], evaluation, learning[-1]["seconds"]
 
 
 def curve(gpu, tiny):
@@ -253,6 +259,12 @@ def curve(gpu, tiny):
                 cpu_evaluations=ended,
                 seconds=seconds,
             )
+        for layers, (count, line) in SEARCHED.items():
+            cpu = [each["averages"] for each in known[f"{name}, {layers} layers"]]
+            for seed in range(1, 7):
+                averages, _, seconds = curve_of(name, seed, count, gpu, line, 0, device="gpu", layers=layers)
+                row = {"what": "curve", "game": name, "layers": layers, "seed": seed, "averages": averages}
+                print_row(**row, cpu_averages=cpu, seconds=seconds)
 
 
 def sweep(gpu, tiny):
@@ -276,16 +288,15 @@ def sweep(gpu, tiny):
                 del learner
 
 
-def record_cpu(count=20_000):
-    """Write the CPU's curves, seeds 1 to 4."""
-    found = {
-        name: [
-            {"seed": seed, "averages": averages, "evaluation": evaluation}
-            for seed in range(1, 5)
-            for averages, evaluation, _ in [curve_of(name, seed, count)]
-        ]
-        for name, _ in NETWORKS
-    }
+def record_cpu(count=20_000, seeds=range(1, 5)):
+    """Write the CPU's curves."""
+    found = {}
+    for name, _ in NETWORKS:
+        curves = [(seed, *curve_of(name, seed, count)) for seed in seeds]
+        found[name] = [{"seed": seed, "averages": each, "evaluation": ended} for seed, each, ended, _ in curves]
+        for layers, (games_, line) in SEARCHED.items():
+            curves = [(seed, curve_of(name, seed, games_, None, line, 0, layers=layers)[0]) for seed in seeds]
+            found[f"{name}, {layers} layers"] = [{"seed": seed, "averages": each} for seed, each in curves]
     CURVES.write_text(json.dumps(found) + "\n")
 
 

@@ -26,8 +26,9 @@ FINISHED = 1 << 14  # games that may end in a launch
 RECORDED = 1 << 24  # moves of them that are recorded
 MOST_MOVES = 1 << 17  # of a recorded game, as in the source
 # Games at once: of networks with a large tuple, of others, and where games learn at every move. They learn from weights
-# that lack what others are about to add, which goes well until it does not at all: docs/gpu/learning.md.
-GAMES, GAMES_SMALL, GAMES_FORWARD = 256, 64, 64
+# that lack what others are about to add, which goes well until it does not at all: docs/gpu/learning.md. Where a search
+# takes most of a move's time, fewer of them are learning at the same time, and more are played.
+GAMES, GAMES_SMALL, GAMES_FORWARD, GAMES_SEARCHED = 256, 64, 64, 1024
 _LARGE = 6  # cells of a tuple: games share fewer of its weights
 FIRST, RAMP = 16, 16  # games at once where nothing is known yet, and of how many that have ended there is one at work
 SLICE, SLICE_OF_RAMP = 20e-3, 1e-3  # seconds of a launch
@@ -46,6 +47,15 @@ _LEARNT = struct(
         ("begins", "i4", MOST_STAGES),  # of stages after the first: the code of the largest tile
     ],
 )
+_BACKWARD = struct(  # how far a path has learnt from its end to its beginning
+    "Backward",
+    [
+        ("brought", "f8"),  # by the next moves, as many as there are steps
+        ("ahead", "f8"),  # what the afterstate that they lead to is worth; 0 at the end of a game
+        ("left", "i4"),  # afterstates to learn from; 0: it is not learning
+        ("last", "i4"),  # of the path
+    ],
+)
 _SLOT = struct(
     "Slot",
     [
@@ -59,6 +69,8 @@ _SLOT = struct(
         ("played", "i4"),
         ("worth", "f4"),  # of the last afterstate, when it was chosen
         ("again", "i4"),  # 1: it was over once, and went on from its middle
+        ("ended", "i4"),  # 1: it learns since it is over; 0: since its path is full
+        ("back", _BACKWARD),
     ],
 )
 GAME = struct(  # a game that is over
@@ -149,20 +161,21 @@ _LEARN = struct(
 )
 
 
-def defines(game, tuples, symmetric, coherent=False, moves_at_once=4, stages=1):
+def defines(game, tuples, symmetric, coherent=False, moves_at_once=4, stages=1, layers=0):
     """Return the macros by which the kernels are compiled for a network; game: a module.
 
-    moves_at_once: 1, 2 or 4 moves of a board that are looked at side by side; stages: how many.
+    moves_at_once: 1, 2 or 4 moves of a board that are looked at side by side; stages: how many; layers: 1 if a block
+    searches so deep for each move.
     """
     masks = "".join(f"TUPLE({sum(1 << cell for cell in cells):#x})" for cells in tuples)
     how = {"SYMMETRIC": int(symmetric), "COHERENT": int(coherent), "AT_ONCE": moves_at_once, "STAGES": stages}
-    return {"GAME": game.NAME, "TUPLES": masks, **how}
+    return {"GAME": game.NAME, "TUPLES": masks, "LAYERS": layers, **how}
 
 
-def games_at_once(tuples, forward=False):
-    """Return how many games go well at once with a network, by its tuples."""
+def games_at_once(tuples, forward=False, layers=0):
+    """Return how many games go well at once with a network, by its tuples and the layers of a search."""
     games = GAMES if max(map(len, tuples)) >= _LARGE else GAMES_SMALL
-    return min(games, GAMES_FORWARD) if forward else games
+    return min(games, GAMES_FORWARD) if forward else max(games, GAMES_SEARCHED if layers else 0)
 
 
 def check(rules, tuples):
@@ -181,8 +194,9 @@ class GpuLearner:
     threads: of a block; recorded: moves of finished games that a launch may record; ramp: while games teach, as many
     are at once as a ``ramp``-th of those that have ended, but FIRST at least; 0: all, from the beginning; restart:
     whether games that are over go on from the middle of their path, if they are learnt from backwards; layers: of the
-    search for each move, 0 for none; steps: n of n-step targets; stages: as of a
-    ``Learner``. Raises UserError for what a GPU cannot do, and if its memory is too small.
+    search for each move, 0 for none; steps: n of n-step targets; stages: as of a ``Learner``; alone: whether a game
+    searches one layer by a block of its own, not all games together. Raises UserError for what a GPU cannot do, and if its
+    memory is too small.
 
     ``moves``: made so far; ``over``: whether no game of the phase is at work or left.
     """
@@ -209,17 +223,19 @@ class GpuLearner:
         layers=0,
         steps=1,
         stages=(),
+        alone=True,
     ):
         check(rules, tuples)
         self._gpu, self._room, self._games = gpu, room, games
         self._words = 1 if game.BITS == 4 else 2  # of an afterstate on the GPU
         self._images, self._threads = 8 if symmetric else 1, threads
-        self._lanes = moves_at_once * self._images  # of a game
+        alone = alone and layers == 1
+        self._lanes = threads if alone else moves_at_once * self._images  # of a game
         of_stage = sum(sizes(tuples, 1 << game.BITS))
         self._size, self._coherent = of_stage * (len(stages) + 1), coherent
         self._recorded = max(recorded, MOST_MOVES)
         self._check_memory()
-        macros = defines(game, tuples, symmetric, coherent, moves_at_once, len(stages) + 1)
+        macros = defines(game, tuples, symmetric, coherent, moves_at_once, len(stages) + 1, int(alone))
         names = "play", "make_moves", "replay", "learn", "values", "apply"
         self._kernels = {name: gpu.kernel(SOURCE, name, **macros) for name in names}
         self._weights = gpu.array(self._size, np.float32)
@@ -240,7 +256,7 @@ class GpuLearner:
             p["codes"][kind] = rules[SPAWNS + 3 * kind]
             p["chances"][kind] = np.float64(rules[SPAWNS + 3 * kind + 2]) / _CERTAIN
         self._search = self._roots = None
-        if layers:
+        if layers and not alone:
             evaluator = make_learning_evaluator(game, rules, tuples, symmetric, stages, self._weights.address)
             self._search, self._roots = AfterstateLevels(gpu, evaluator), gpu.array(2 * games, np.uint64)
             self._search.compile()

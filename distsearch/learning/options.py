@@ -20,7 +20,7 @@ _MOST_LAYERS = 3
 _MOST_STEPS = 1000
 # A resumed training may have others of these.
 _FREE = "games", "rate", "evaluate_every", "evaluate_games", "save_every"
-_FREE += "ranks_per_copy", "merge", "merge_every", "device", "exchange", "parallel_games", "restart", "target"
+_FREE += "ranks_per_copy", "merge", "merge_every", "device", "exchange", "parallel_games", "restart", "target", "layers"
 _FORMER = {"online": "forward", "n_step": "steps", "initial_value": "optimistic"}  # names in files of before 0.1
 DEVICES = "cpu", "gpu"
 TARGETS = "td", "returns"

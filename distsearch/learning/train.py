@@ -152,7 +152,7 @@ def _gpu_learner(options, game, team, gpu, progress):
             coherent=options.coherence,
             rate=options.rate,
             seed=options.seed,
-            games=options.parallel_games or games_at_once(tuples, options.online),
+            games=options.parallel_games or games_at_once(tuples, options.online, options.layers),
             restart=options.restart,
             layers=options.layers,
             steps=options.steps,

@@ -151,12 +151,14 @@ def player_of(name, seed, **options):
         ("2584", {"stages": (4, 7)}),
         ("2584", {"layers": 1}),
         ("2584", {"layers": 1, "stages": (4, 7)}),
+        ("2584", {"layers": 1, "alone": False}),
+        ("2584", {"layers": 1, "alone": False, "stages": (4, 7)}),
     ],
     ids=str,
 )
 def test_one_game_at_a_time_teaches_what_it_should(name, options, gpus, seed):
-    player = player_of(name, seed, **options)
-    before, how = player.weights.copy(), {each: options[each] for each in ("room", "layers", "steps", "stages") if each in options}
+    player = player_of(name, seed, **{each: value for each, value in options.items() if each != "alone"})
+    before, how = player.weights.copy(), {each: value for each, value in options.items() if each != "forward"}
     learner = on_gpu(gpus(seed + len(str(options))), player, **how)
     mode = gpu_learning.FORWARD if options.get("forward") else gpu_learning.BACKWARD
     for number in range(1 if "layers" in options else 3):  # a twin that searches takes its time
@@ -193,9 +195,11 @@ def test_games_that_are_searched_side_by_side_are_the_same_games(gpus, seed, mon
     """However many a search takes, and where it finds no room at first."""
     player = player_of("2584", seed)
     expected = None
-    for n, (at_once, budget, guess) in enumerate(((1, 50, 4.0), (8, 7, 4.0), (6, 40, 0.1))):
+    for n, (at_once, budget, guess, alone) in enumerate(
+        ((1, 50, 4.0, True), (8, 7, 4.0, False), (6, 40, 0.1, False), (6, 40, 4.0, True))
+    ):
         monkeypatch.setattr(expectimax_merged, "_GUESS", (guess, 20.0))
-        learner = on_gpu(gpus(seed + n), player, at_once, layers=1)
+        learner = on_gpu(gpus(seed + n), player, at_once, layers=1, alone=alone)
         found = results(played(learner, 90, 8, gpu_learning.WATCH, budget=budget), 0)
         expected = expected or found
         assert found == expected

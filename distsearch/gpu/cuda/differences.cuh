@@ -30,32 +30,34 @@ ON_DEVICE double value_now(const Learnt& p, State board, int inner, unsigned mas
     return __shfl_sync(mask, value, int(lane_number()) - inner);
 }
 
-// Learns from the path's last afterstate to its first; not from the last one if the game goes on, which is worth `worth`.
-ON_DEVICE void learn_back(const Learnt& p, const Path& path, int length, bool ended, double worth, int inner,
-                          unsigned mask) {
+// From where a path learns backward: not from its last afterstate if the game goes on, which is worth `worth`.
+ON_DEVICE Backward end_of(const Path& path, int length, bool ended, double worth, int inner) {
     const int last = length - 1;
-    const int64_t steps = p.steps;
-    if (!ended && inner == 0) path.values[last] = float(worth);
+    if (ended) return {0, 0, length, last};
+    if (inner == 0) path.values[last] = float(worth);
+    return {double(path.gains[last]), worth, last, last};
+}
+
+// Learns from up to `most` of the afterstates that are left, from the last to the first.
+ON_DEVICE void learn_back(const Learnt& p, const Path& path, Backward& b, int most, int inner, unsigned mask) {
     __syncwarp(mask);
-    int t = ended ? last : last - 1;
-    if (t < 0) return;
-    double brought = ended ? 0 : path.gains[last];  // by the next moves, as many as there are steps
-    double ahead = ended ? 0 : worth;               // what the afterstate that they lead to is worth, if it is not the end
-    State board = path_board(path, t);
-    while (true) {
+    if (!b.left) return;
+    const int64_t steps = p.steps;
+    State board = path_board(path, b.left - 1);
+    for (; most > 0; --most) {
+        const int t = --b.left;
         const State next = t ? path_board(path, t - 1) : board;  // on its way while this one learns
-        adjust(p, board, brought + ahead, inner, mask);
+        adjust(p, board, b.brought + b.ahead, inner, mask);
         if (t == 0) return;
         const double now = value_now(p, board, inner, mask);
         if (inner == 0) path.values[t] = float(now);
         __syncwarp(mask);
-        brought += path.gains[t];
-        if (t + steps <= last) brought -= path.gains[t + steps];
+        b.brought += path.gains[t];
+        if (t + steps <= b.last) b.brought -= path.gains[t + steps];
         const int64_t until = t - 1 + steps;
-        if (steps == 1) ahead = now;
-        else if (until <= last) ahead = path.values[until];
+        if (steps == 1) b.ahead = now;
+        else if (until <= b.last) b.ahead = path.values[until];
         board = next;
-        --t;
     }
 }
 

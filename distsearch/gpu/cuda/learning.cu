@@ -1,23 +1,26 @@
 // Temporal differences on afterstates, on a GPU; see gpu/learning.py, and learning/td.py for what is learnt.
 //
 // play: games that stay on the GPU, a group of lanes each: AT_ONCE moves are looked at side by side, each by IMAGES
-//   lanes. A launch ends at a deadline, or after so many moves of a game; games go on in the next one.
-// make_moves: the same for a move of each game, by what a search of all of them (expectimax.cu) has found.
+//   lanes; with LAYERS 1 a block searches each move. A launch ends at a deadline, or after so many moves of a game; games
+//   go on in the next one.
+// make_moves: the same for a move of each game, by what a search of all of them (expectimax.cu) has found. No game waits
+//   long for another that learns: it does so a little in each launch.
 // replay, learn: games that any GPU has played, of which the moves are known: made into afterstates and learnt from, each
 //   from its end to its beginning, by IMAGES lanes, no more of them side by side than groups of lanes were launched.
 // values, apply: all steps of all games at once, a thread each; errors are from weights as they were.
-#include "differences.cuh"
 #include "found.cuh"
+#include "one_layer.cuh"
 
 enum Mode { WATCH, FORWARD, BACKWARD, RECORD };
 
 // --- games on the GPU ---
 
-constexpr int LANES = AT_ONCE * IMAGES;  // of a game
+constexpr int LANES = LAYERS ? 32 : AT_ONCE * IMAGES;  // of a game; LAYERS: of the first warp of its block
 
 constexpr int MOST_MOVES = 1 << 17;  // of a game that is recorded
 constexpr int LOOK_EVERY = 8;        // moves between two looks at the clock
 constexpr int LEAST_REPLAYED = 64;   // moves from the middle of a game to its end, for it to go on from there again
+constexpr int LEARNT_AT_ONCE = 64;   // afterstates that a game learns from while the others make a move
 
 ON_DEVICE State spawned(const Play& p, State board, uint64_t number) {
     const unsigned empty = G::empty(board);
@@ -69,6 +72,29 @@ ON_DEVICE Choice best_of(const Learnt& p, State board, int inner, unsigned mask)
     return best;
 }
 
+// The same by a search of one layer, whose other warps come as `help` has them.
+ON_DEVICE Choice best_of_one_layer(const Play& p, OneLayer& shared, State board, int inner) {
+    const int own = inner % 4;
+    const Moved child = moved<G>(board, own);
+    const double worth = worth_by_all(p, shared, board, child, inner);
+    double most = worth + child.gain;
+    const bool known = child.legal && most > ILLEGAL;  // weights that have diverged are worth nothing
+    int move = known ? own : 4;
+    if (!known) most = ILLEGAL;
+#pragma unroll
+    for (int by = 1; by < 4; by *= 2) {
+        const double other = __shfl_xor_sync(ALL_LANES, most, by);
+        const int its = __shfl_xor_sync(ALL_LANES, move, by);
+        if (other > most || (other == most && its < move)) most = other, move = its;
+    }
+    Choice best = {board, 0, 0, move};
+    best.child.a = __shfl_sync(ALL_LANES, child.state.a, move & 3);
+    if (WORDS > 1) best.child.b = __shfl_sync(ALL_LANES, child.state.b, move & 3);
+    best.worth = __shfl_sync(ALL_LANES, float(worth), move & 3);
+    best.points = __shfl_sync(ALL_LANES, child.gain, move & 3);
+    return best;
+}
+
 // A game's next number, or −1; the game's first board.
 ON_DEVICE int64_t begun(const Play& p, Slot& s, State& board, int inner, unsigned mask) {
     long long number = -1;
@@ -81,7 +107,7 @@ ON_DEVICE int64_t begun(const Play& p, Slot& s, State& board, int inner, unsigne
     board = State{};
     for (int i = 0; i < 2; ++i) board = spawned(p, board, drawn(s.stream, i));
     s.drawn = 2;
-    s.length = s.score = s.played = s.again = 0;
+    s.length = s.score = s.played = s.again = s.back.left = 0;
     return s.number;
 }
 
@@ -125,12 +151,6 @@ ON_DEVICE void remember(const Play& p, Slot& s, const Path& path, const Choice& 
         if (s.length) adjust(p.learnt, board_of(s.before), choice.points + double(choice.worth), inner, mask);
         s.length = 1;
     } else if (p.mode == BACKWARD) {
-        if (s.length == p.room) {  // the path is full: it learns, and begins anew with its last afterstate
-            __syncwarp(mask);
-            learn_back(p.learnt, path, s.length, false, s.worth, inner, mask);
-            if (inner == 0) keep(path, 0, board_of(s.before), 0);
-            s.length = 1;
-        }
         if (inner == 0) keep(path, s.length, choice.child, choice.points);
         ++s.length;
     } else if (p.mode == RECORD && inner == 0) {
@@ -142,16 +162,26 @@ ON_DEVICE void remember(const Play& p, Slot& s, const Path& path, const Choice& 
 }
 
 // Takes note of the end of a game, which may have it learn; false if there is no room for that note in this launch.
-ON_DEVICE bool has_ended(const Play& p, Slot& s, const Path& path, State& board, uint64_t slot, int inner,
+ON_DEVICE bool has_ended(const Play& p, Slot& s, const Path& path, State board, uint64_t slot, int inner,
                          unsigned mask) {
     if (!s.again && !noted(p, s, board, slot, inner, mask)) return false;
     if (p.mode == FORWARD && s.length) adjust(p.learnt, board_of(s.before), 0, inner, mask);
-    if (p.mode == BACKWARD && s.length) {
-        __syncwarp(mask);
-        learn_back(p.learnt, path, s.length, true, 0, inner, mask);
-    }
-    if (!restarted(p, s, path, board)) s.number = -1;
+    s.ended = 1;
+    if (p.mode == BACKWARD && s.length) s.back = end_of(path, s.length, true, 0, inner);
+    else s.number = -1;
     return true;
+}
+
+// Has a game learn from up to `most` afterstates of its path. After the last it goes on, from its middle if it was over.
+ON_DEVICE void learn_on(const Play& p, Slot& s, const Path& path, State& board, int most, int inner, unsigned mask) {
+    learn_back(p.learnt, path, s.back, most, inner, mask);
+    if (s.back.left) return;
+    if (s.ended) {
+        if (!restarted(p, s, path, board)) s.number = -1;
+        return;
+    }
+    if (inner == 0) keep(path, 0, board_of(s.before), 0);  // a full path begins anew with its last afterstate
+    s.length = 1;
 }
 
 ON_DEVICE Path path_of(const Play& p, uint64_t slot) {
@@ -159,16 +189,25 @@ ON_DEVICE Path path_of(const Play& p, uint64_t slot) {
     return {p.states + first * WORDS, p.gains + first, p.values + first};
 }
 
-ON_DEVICE bool is_at_end(const Play& p, const Slot& s, const Choice& choice) {
-    return choice.move > 3 || (p.mode == RECORD && s.played == MOST_MOVES);
-}
+enum Done { MADE, LEARNS, WAITS };
 
-ON_DEVICE void make_move(const Play& p, Slot& s, const Path& path, State& board, const Choice& choice, uint64_t slot,
-                         int inner, unsigned mask) {
+// Makes a game's move if it is not over. A full path learns first; if from more than `most` afterstates, the move waits.
+ON_DEVICE Done advance(const Play& p, Slot& s, const Path& path, State& board, const Choice& choice, int most,
+                       uint64_t slot, int inner, unsigned mask) {
+    if (choice.move > 3 || (p.mode == RECORD && s.played == MOST_MOVES))
+        return has_ended(p, s, path, board, slot, inner, mask) ? LEARNS : WAITS;
+    if (p.mode == BACKWARD && s.length == p.room) {
+        __syncwarp(mask);
+        s.ended = 0;
+        s.back = end_of(path, s.length, false, s.worth, inner);
+        learn_on(p, s, path, board, most, inner, mask);
+        if (s.back.left) return LEARNS;
+    }
     remember(p, s, path, choice, slot, inner, mask);
     s.score += choice.points;
     ++s.played;
     board = spawned(p, choice.child, drawn(s.stream, s.drawn++));
+    return MADE;
 }
 
 ON_DEVICE void put_down(const Play& p, Slot& s, State board, uint64_t slot) {
@@ -181,9 +220,14 @@ ON_DEVICE unsigned lanes_of_game(int inner) {
 }
 
 KERNEL(play, Play) {
+    SHARED(OneLayer, shared);
     const int inner = int(threadIdx.x) % LANES;
-    const uint64_t slot = thread_number() / LANES;
+    const uint64_t slot = LAYERS ? blockIdx.x : thread_number() / LANES;
     if (slot >= uint64_t(p.games)) return;
+    if (LAYERS && threadIdx.x >= LANES) {
+        help(p, shared);
+        return;
+    }
     const unsigned mask = lanes_of_game(inner);
     const Path path = path_of(p, slot);
     Slot s = p.slots[slot];
@@ -192,16 +236,18 @@ KERNEL(play, Play) {
     int moved = 0;
     while (true) {
         if (s.number < 0 && begun(p, s, board, inner, mask) < 0) break;
-        if (moved == p.budget) break;
-        if (moved % LOOK_EVERY == 0 && __shfl_sync(mask, int(nanoseconds() >= until), int(lane_number()) - inner)) break;
-        const Choice choice = best_of(p.learnt, board, inner, mask);
-        if (is_at_end(p, s, choice)) {
-            if (!has_ended(p, s, path, board, slot, inner, mask)) break;
+        if (s.back.left) {
+            learn_on(p, s, path, board, p.room, inner, mask);
             continue;
         }
-        make_move(p, s, path, board, choice, slot, inner, mask);
-        ++moved;
+        if (moved == p.budget) break;
+        if (moved % LOOK_EVERY == 0 && __shfl_sync(mask, int(nanoseconds() >= until), int(lane_number()) - inner)) break;
+        const Choice choice = LAYERS ? best_of_one_layer(p, shared, board, inner) : best_of(p.learnt, board, inner, mask);
+        const Done done = advance(p, s, path, board, choice, p.room, slot, inner, mask);
+        if (done == WAITS) break;
+        moved += done == MADE;
     }
+    if (LAYERS) dismiss(shared, inner);
     __syncwarp(mask);
     if (inner == 0) {
         put_down(p, s, board, slot);
@@ -237,19 +283,19 @@ KERNEL(make_moves, Moves) {
     Slot s = p.play.slots[slot];
     State board = board_of(s.board);
     bool made = false;
-    if (s.number >= 0 && p.searched && !full) {
+    if (s.number >= 0 && s.back.left) {
+        learn_on(p.play, s, path, board, LEARNT_AT_ONCE, inner, mask);
+    } else if (s.number >= 0 && p.searched && !full) {
         const Choice choice = best_found(board, p.found + FOUND * i);
-        made = !is_at_end(p.play, s, choice);
-        if (made) make_move(p.play, s, path, board, choice, slot, inner, mask);
-        else has_ended(p.play, s, path, board, slot, inner, mask);
+        made = advance(p.play, s, path, board, choice, LEARNT_AT_ONCE, slot, inner, mask) == MADE;
     }
     if (s.number < 0) begun(p.play, s, board, inner, mask);
     __syncwarp(mask);
     if (inner > 0) return;
     put_down(p.play, s, board, slot);
-    const bool at_work = s.number >= 0;
-    p.roots[2 * slot] = at_work ? board.a : 0;
-    p.roots[2 * slot + 1] = at_work ? board.b : 0;
+    const bool at_work = s.number >= 0, to_move = at_work && !s.back.left;
+    p.roots[2 * slot] = to_move ? board.a : 0;
+    p.roots[2 * slot + 1] = to_move ? board.b : 0;
     if (made) atomicAdd(&p.play.counters->moves, 1ull);
     if (p.last && at_work) atomicAdd(&p.play.counters->at_work, 1u);
 }
@@ -282,7 +328,8 @@ KERNEL(learn, Learn) {
     for (uint64_t i = thread_number() / IMAGES; i < uint64_t(p.count); i += thread_count() / IMAGES) {
         const int64_t begin = p.places[i];
         const Path path = {p.states + begin * WORDS, p.gains + begin, p.values + begin};
-        learn_back(p.learnt, path, int(p.places[i + 1] - begin), true, 0, inner, mask);
+        Backward from = end_of(path, int(p.places[i + 1] - begin), true, 0, inner);
+        learn_back(p.learnt, path, from, from.left, inner, mask);
     }
 }
 

@@ -41,10 +41,14 @@ class Cpu:
         self.learner = Learner(self.game, self.rules, self.tuples, True, (), self.arrays, rate, seed, layers=layers)
         self.learner.compile()
 
-    def play(self, first, count):
-        """Play games; return their results."""
+    def begin(self, first, count):
+        """Have the learner's next runs play so many games."""
         set_fields(self.arrays.games, next=first, first=first, limit=first + count, stop=0)
         self.arrays.results[:count] = 0
+
+    def play(self, first, count):
+        """Play games; return their results."""
+        self.begin(first, count)
         while not self.learner.run(1 << 40):
             pass
         return self.arrays.results[:count].copy()
