@@ -83,8 +83,7 @@ class GamesSummary(RunFigures):
 
     def to_json(self) -> str:
         """Return all of it as one line of JSON."""
-        hidden = "largest", "tiles", "tallies", "against_chance", "labels", "players"
-        plain = {name: value for name, value in self._plain().items() if name not in hidden}
+        plain = self._shown("largest", "tiles", "tallies", "against_chance", "labels", "players")
         players = [
             {"label": label, "player": name, **_rounded(tally)}
             for label, name, tally in zip(self.labels, self.players, self.tallies, strict=False)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-_TIMES = ("wall", "busy", "communication", "idle", "cpu")
+_TIMES = ("wall", "busy", "communication", "idle", "cpu", "gpu")
 _COUNTS = ("jobs", "messages", "bytes")
 _SHARES = ("busy", "communication", "idle")
 
@@ -45,12 +45,13 @@ def table_full(workers):
 def summary(workers):
     """Return the figures of the OthelloX report for a list as ``per_worker`` makes it.
 
-    load_balance: mean ÷ maximum of the busy times, 1 at best; communication_computation: ratio of the sums; jobs,
+    gpu_seconds: of all their GPUs, None if none was at work; load_balance: mean ÷ maximum of the busy times, 1 at best; communication_computation: ratio of the sums; jobs,
     messages (in and out) and bytes: sums.
     """
     busy = [worker["busy"] for worker in workers]
     communication = sum(worker["communication"] for worker in workers)
     return {
+        "gpu_seconds": round(sum(worker["gpu"] for worker in workers), 6) or None,
         "time_share": time_share(workers),
         "load_balance": round(sum(busy) / len(busy) / max(busy), 4) if busy and max(busy) else 1.0,
         "communication_computation": round(communication / sum(busy), 6) if sum(busy) else 0.0,
@@ -65,6 +66,7 @@ class RunFigures:
 
     seconds: float = 0.0
     cpu_seconds: float = 0.0
+    gpu_seconds: float | None = None
     ranks: int = 1
     workers: int = 1
     jobs: int = 0
@@ -80,6 +82,11 @@ class RunFigures:
         shared = {name: getattr(self, name) for name in _SHARED}
         shared |= {"seconds": round(self.seconds, 6), "cpu_seconds": round(self.cpu_seconds, 6)}
         return {name: value for name, value in vars(self).items() if name not in shared} | shared
+
+    def _shown(self, *hidden: str) -> dict[str, Any]:
+        """Return the fields for JSON but the hidden ones, and gpu_seconds only where a GPU was at work."""
+        hidden += ("gpu_seconds",) if self.gpu_seconds is None else ()
+        return {name: value for name, value in self._plain().items() if name not in hidden}
 
 
 _SHARED = tuple(each.name for each in fields(RunFigures))

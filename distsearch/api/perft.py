@@ -27,7 +27,7 @@ class Count(RunFigures):
 
     def to_json(self) -> str:
         """Return the counts as one line of JSON; ``nodes`` is the count at the last depth."""
-        return json.dumps({**self._plain(), "nodes": self.counts[-1], "version": __version__})
+        return json.dumps({**self._shown(), "nodes": self.counts[-1], "version": __version__})
 
     def to_text(self) -> str:
         """Return the counts as a table."""

@@ -88,8 +88,7 @@ class Summary(RunFigures):
 
     def to_json(self) -> str:
         """Return all of it as one line of JSON."""
-        plain = {name: value for name, value in self._plain().items() if name not in ("scores", "largest")}
-        return json.dumps({**plain, **self.figures(), "version": __version__})
+        return json.dumps({**self._shown("scores", "largest"), **self.figures(), "version": __version__})
 
     def to_text(self) -> str:
         """Return the figures for people."""

@@ -120,6 +120,7 @@ class Outcome(RunFigures):
         """Return the outcome as a small table."""
         depth, ranks = f"{self._depth_text()}{self._runs_text()}", f"{self.ranks} rank{'s' * (self.ranks > 1)}"
         rate, cpu = f"{compact(self.boards_per_second)} nodes/s", f"{self.cpu_seconds:.2f} CPU s"
+        cpu += f", {self.gpu_seconds:.2f} GPU s" if self.gpu_seconds else ""
         rows = [
             *self._answer_rows(),
             ("search", self._search_text(f"{depth}, policy {self._policy_text()}, {ranks}")),

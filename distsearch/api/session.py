@@ -120,7 +120,7 @@ class Session:
         own[rank_searches.KIND] = rank_searches.RankSearchRunner
         with_table = self._with_gpu(own)
         if self._comm is None or self._comm.Get_size() == 1:
-            self.cluster = InProcessCluster(with_table, self._guarded)
+            self.cluster = InProcessCluster(with_table, self._guarded, self._gpu_clock())
             return self
         from ..cluster.mpi import MpiCluster, work_for_master
 
@@ -143,7 +143,7 @@ class Session:
     def _work(self, work_for_master, kinds, shared):
         """Work for rank 0 until it leaves; what is wrong here alone ends the job, for the others would wait."""
         try:
-            how = self._worker_timeout, self._submasters, SHARES, shared, self._guarded
+            how = self._worker_timeout, self._submasters, SHARES, shared, self._guarded, self._gpu_clock()
             work_for_master(self._comm, kinds, *how)
         except UserError as error:
             print_error(f"distsearch: rank {self._comm.Get_rank()}: {error}")
@@ -165,6 +165,11 @@ class Session:
         from ..jobs.gpu_solve import on_gpu
 
         return on_gpu(kinds, self.gpu, self._comm is not None and self._comm.Get_size() > 2)
+
+    def _gpu_clock(self):
+        """Return what tells the seconds that this rank's GPU has been at work, None if it has none."""
+        gpu = self.gpu
+        return (lambda: gpu.busy_seconds) if gpu else None
 
     def _shared_table(self):
         """Return the table that the ranks of a host share; all ranks are here."""

@@ -22,11 +22,16 @@ class InProcessCluster(Cluster):
     ranks = 1
     workers = 1
 
-    def __init__(self, kinds: Mapping[str, Callable[[dict], Runner]], guarded: bool = False):
+    def __init__(
+        self,
+        kinds: Mapping[str, Callable[[dict], Runner]],
+        guarded: bool = False,
+        gpu_clock: Callable[[], float] | None = None,
+    ):
         super().__init__()
         self.hosts = {1: platform.node()}
         self._master = Master(self.hosts)
-        self._worker = Worker(kinds, guarded=guarded)
+        self._worker = Worker(kinds, guarded=guarded, gpu_clock=gpu_clock)
         self._mail = deque()  # to the worker
 
     def turn(self) -> bool:

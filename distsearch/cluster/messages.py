@@ -88,6 +88,7 @@ METRICS_RECORD = np.dtype(
         ("communication", np.float64),
         ("idle", np.float64),
         ("cpu", np.float64),
+        ("gpu", np.float64),  # seconds that its GPU was at work
         ("jobs", np.int64),
         ("messages", np.int64),
         ("bytes", np.int64),

@@ -177,6 +177,7 @@ def work_for_master(
     shares: Mapping[str, Callable] | None = None,
     joint: Joint | None = None,
     guarded: bool = False,
+    gpu_clock: Callable[[], float] | None = None,
 ) -> None:
     """The other ranks' side: a worker or a sub-master, until the master says to leave.
 
@@ -192,7 +193,7 @@ def work_for_master(
         if rank in leaders:
             _lead(comm, leaders[rank], (kinds, shares, guarded), known, wakeup, worker_timeout, survives, guard)
         else:
-            worker, mailbox = Worker(kinds, joint=joint, guarded=guarded), Mailbox(comm, above)
+            worker, mailbox = Worker(kinds, joint=joint, guarded=guarded, gpu_clock=gpu_clock), Mailbox(comm, above)
             peer_mailbox = PeerMailbox(peers) if peers else None
             name = known[_MASTER][1] if guarded and _can_wake_master(known, submasters) else b""
             _work(worker, mailbox, wakeup, guard, above, peer_mailbox, name)

@@ -143,15 +143,14 @@ def thinned(events: np.ndarray, resolution: float, instants: int) -> np.ndarray:
 class Timers:
     """Where a worker's time goes, in seconds: three clocks, none of them computed from the others.
 
-    The caller calls ``communicated`` and ``waited``; work adds to ``busy`` (wall), ``cpu``, ``jobs``
-    and ``nodes``. trace: a ``Trace`` of
-    the same, or None.
+    The caller calls ``communicated`` and ``waited``; work adds to ``busy`` (wall), ``cpu``, ``gpu``, ``jobs`` and
+    ``nodes``. trace: a ``Trace`` of the same, or None.
     """
 
     def __init__(self, clock: Callable[[], float], events: int = 0):
         self.trace = Trace(events) if events else None
         self.started = clock()
-        self.busy = self.communication = self.idle = self.cpu = 0.0
+        self.busy = self.communication = self.idle = self.cpu = self.gpu = 0.0
         self.jobs = self.nodes = self.messages = self.bytes = 0
 
     def communicated(self, began: float, ended: float) -> None:

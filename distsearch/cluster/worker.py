@@ -39,6 +39,7 @@ class Worker:
         joint: by which ranks of the host join each other's jobs, None if they do not.
         shared_slice: seconds of a slice of a job that several ranks search, None for that of any job.
         guarded: an exception of a runner ends its run, which FAILED tells the master, and not this process.
+        gpu_clock: returns the seconds that this rank's GPU has been at work, None if it has none.
     """
 
     def __init__(
@@ -49,9 +50,11 @@ class Worker:
         joint: Joint | None = None,
         shared_slice: float | None = None,
         guarded: bool = False,
+        gpu_clock: Callable[[], float] | None = None,
     ):
         self._guarded = guarded
         self._kinds, self._clock, self._cpu_clock = kinds, clock, cpu_clock
+        self._gpu_clock = gpu_clock or float  # always 0.0
         self._logs_jobs = log.isEnabledFor(logging.DEBUG)
         self._setups = {}  # number → Setup
         shared_slice = shared_slice or SLICE
@@ -325,7 +328,7 @@ class Worker:
         timers = self.timers
         full = max((setup.table_full for setup in self._setups.values()), default=0.0)  # all have one table
         record = np.zeros(1, messages.METRICS_RECORD)
-        seconds = self._clock() - timers.started, timers.busy, timers.communication, timers.idle, timers.cpu
+        seconds = self._clock() - timers.started, timers.busy, timers.communication, timers.idle, timers.cpu, timers.gpu
         counts = timers.jobs, timers.messages, timers.bytes
         slots = max((setup.slots for setup in self._setups.values()), default=1)
         at_work = sum(run.at_work for run in self._runs.values())
@@ -347,7 +350,7 @@ class Worker:
         """
         if self._guest and self._guest.is_at_work:
             self._guest.leave()
-        began, cpu_began = self._clock(), self._cpu_clock()
+        began, cpu_began, gpu_began = self._clock(), self._cpu_clock(), self._gpu_clock()
         client, jobs = self._clients.first(), self.timers.jobs
         run = self._turns[client].first()
         try:
@@ -376,6 +379,7 @@ class Worker:
             nodes = run.runner.nodes + self._owner.nodes_of_others(run)
             out.append(Message(MessageType.NODE_COUNT, run.number, from_records(np.array([nodes], np.int64))))
         self.timers.cpu += self._cpu_clock() - cpu_began
+        self.timers.gpu += self._gpu_clock() - gpu_began
         self.slice = began, self._clock()
         self.timers.busy += self.slice[1] - began
         if self.timers.trace:

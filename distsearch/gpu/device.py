@@ -73,7 +73,7 @@ class Array:
         values = np.ascontiguousarray(np.broadcast_to(np.asarray(values, self.dtype), self.shape))
         with self._gpu.active() as cuda:
             cuda.memcpy_htod_async(self._memory, values, self._gpu.stream)
-            self._gpu.stream.synchronize()
+            self._gpu.synchronize()
 
     def get(self):
         """Return the contents as an ndarray, once all that was asked for before is done."""
@@ -81,7 +81,7 @@ class Array:
         values = np.empty(self.shape, self.dtype)
         with self._gpu.active() as cuda:
             cuda.memcpy_dtoh_async(self._gpu.stage[: self.nbytes] if small else values, self._memory, self._gpu.stream)
-            self._gpu.stream.synchronize()
+            self._gpu.synchronize()
         if small:
             values.reshape(-1).view(np.uint8)[:] = self._gpu.stage[: self.nbytes]
         return values
@@ -107,6 +107,7 @@ class Kernel:
         """Launch it with a structure of parameters (a numpy record), so many blocks, threads and bytes a block."""
         with self._gpu.active() as cuda:
             self._allow(cuda, shared)
+            self._gpu.begin()
             self._function._launch_kernel(
                 (int(blocks), 1, 1), (int(threads), 1, 1), parameters.tobytes(), int(shared), self._gpu.stream
             )
@@ -128,7 +129,7 @@ class Gpu:
     """A GPU of this host by its number; one context of a process, shared with other users of CUDA in it.
 
     name; architecture ("sm_90"); multiprocessors; memory, shared_memory (bytes); threads and registers of a
-    multiprocessor. Raises UserError if it cannot be used.
+    multiprocessor; busy_seconds: its own time from launches to their ends, so far. Raises UserError if it cannot be used.
     """
 
     def __init__(self, number=0):
@@ -148,8 +149,10 @@ class Gpu:
         self.registers = of(which.MAX_REGISTERS_PER_MULTIPROCESSOR)
         self.shared_memory = of(which.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)
         self._modules = {}
+        self.busy_seconds, self._at_work = 0.0, False
         with self.active() as cuda:
             self.stream = cuda.Stream()
+            self._began, self._ended = cuda.Event(), cuda.Event()
             self.stage = cuda.pagelocked_empty(_STAGED, np.uint8)
 
     @contextlib.contextmanager
@@ -186,7 +189,22 @@ class Gpu:
     def wait(self):
         """Return once all that was asked for is done."""
         with self.active():
-            self.stream.synchronize()
+            self.synchronize()
+
+    def begin(self):
+        """Note that a launch follows; with the context current."""
+        if not self._at_work:
+            self._began.record(self.stream)
+            self._at_work = True
+
+    def synchronize(self):
+        """``wait``, with the context current."""
+        if self._at_work:
+            self._ended.record(self.stream)
+        self.stream.synchronize()
+        if self._at_work:
+            self.busy_seconds += self._began.time_till(self._ended) / 1000
+            self._at_work = False
 
     def mark(self):
         """Return an event at this point of the stream, for ``seconds``."""

@@ -30,10 +30,13 @@ MOST_MOVES = 1 << 17  # of a recorded game, as in the source
 # takes most of a move's time, fewer of them are learning at the same time, and more are played.
 GAMES, GAMES_SMALL, GAMES_FORWARD, GAMES_SEARCHED = 256, 64, 64, 1024
 _LARGE = 6  # cells of a tuple: games share fewer of its weights
-FIRST, RAMP = 16, 16  # games at once where nothing is known yet, and of how many that have ended there is one at work
+# games at once where nothing is known yet, and of how many that have ended there is one at work; where more layers than
+# one are searched, few learn at the same time
+FIRST, RAMP, RAMP_SEARCHED = 16, 16, 4
 SLICE, SLICE_OF_RAMP = 20e-3, 1e-3  # seconds of a launch
 _PATH = 1 << 13  # afterstates that a game keeps to learn from; longer games learn in parts
 _THREADS = 128
+_BLOCKS = 4  # of a multiprocessor that search one layer, which registers are shared out for
 _CERTAIN = 2.0**62
 
 _LEARNT = struct(
@@ -161,15 +164,16 @@ _LEARN = struct(
 )
 
 
-def defines(game, tuples, symmetric, coherent=False, moves_at_once=4, stages=1, layers=0):
+def defines(game, tuples, symmetric, coherent=False, moves_at_once=4, stages=1, searching=0):
     """Return the macros by which the kernels are compiled for a network; game: a module.
 
-    moves_at_once: 1, 2 or 4 moves of a board that are looked at side by side; stages: how many; layers: 1 if a block
-    searches so deep for each move.
+    moves_at_once: 1, 2 or 4 moves of a board that are looked at side by side; stages: how many; searching: threads of a
+    block that searches each move one layer deep, 0 for none.
     """
     masks = "".join(f"TUPLE({sum(1 << cell for cell in cells):#x})" for cells in tuples)
     how = {"SYMMETRIC": int(symmetric), "COHERENT": int(coherent), "AT_ONCE": moves_at_once, "STAGES": stages}
-    return {"GAME": game.NAME, "TUPLES": masks, "LAYERS": layers, **how}
+    how |= {"SEARCHING": searching, "BLOCKS": _BLOCKS} if searching else {"SEARCHING": 0}
+    return {"GAME": game.NAME, "TUPLES": masks, **how}
 
 
 def games_at_once(tuples, forward=False, layers=0):
@@ -192,11 +196,11 @@ class GpuLearner:
     gpu: see ``device.Gpu``; game, rules, tuples, symmetric, coherent, rate, seed: as of ``learning.learner.Learner``;
     games: how many are played at once; room: afterstates that each keeps; moves_at_once: see ``defines``;
     threads: of a block; recorded: moves of finished games that a launch may record; ramp: while games teach, as many
-    are at once as a ``ramp``-th of those that have ended, but FIRST at least; 0: all, from the beginning; restart:
-    whether games that are over go on from the middle of their path, if they are learnt from backwards; layers: of the
-    search for each move, 0 for none; steps: n of n-step targets; stages: as of a ``Learner``; alone: whether a game
-    searches one layer by a block of its own, not all games together. Raises UserError for what a GPU cannot do, and if its
-    memory is too small.
+    are at once as a ``ramp``-th of those that have ended, but FIRST at least (default: RAMP or RAMP_SEARCHED); 0: all,
+    from the beginning; restart: whether games that are over go on from the middle of their path, if they are learnt from
+    backwards; layers: of the search for each move, 0 for none; steps: n of n-step targets; stages: as of a ``Learner``;
+    alone: whether a game searches one layer by a block of its own, not all games together. Raises UserError for what a
+    GPU cannot do, and if its memory is too small.
 
     ``moves``: made so far; ``over``: whether no game of the phase is at work or left.
     """
@@ -218,7 +222,7 @@ class GpuLearner:
         moves_at_once=4,
         threads=_THREADS,
         recorded=RECORDED,
-        ramp=RAMP,
+        ramp=None,
         restart=False,
         layers=0,
         steps=1,
@@ -235,7 +239,7 @@ class GpuLearner:
         self._size, self._coherent = of_stage * (len(stages) + 1), coherent
         self._recorded = max(recorded, MOST_MOVES)
         self._check_memory()
-        macros = defines(game, tuples, symmetric, coherent, moves_at_once, len(stages) + 1, int(alone))
+        macros = defines(game, tuples, symmetric, coherent, moves_at_once, len(stages) + 1, threads if alone else 0)
         names = "play", "make_moves", "replay", "learn", "values", "apply"
         self._kernels = {name: gpu.kernel(SOURCE, name, **macros) for name in names}
         self._weights = gpu.array(self._size, np.float32)
@@ -262,7 +266,8 @@ class GpuLearner:
             self._search.compile()
         self._plies, self._steps_a_launch = 2 * layers, 1
         self.moves, self.over, self._next = 0, True, 0
-        self._ramp, self._ended, self._restart = ramp, 0, restart
+        self._ramp = ramp if ramp is not None else RAMP if layers < 2 else RAMP_SEARCHED
+        self._ended, self._restart = 0, restart
         self._steps = None  # that were taken, see ``take_steps``
 
     def _check_memory(self):

@@ -44,14 +44,16 @@ class EmulatedArray:
 
 
 class EmulatedKernel:
-    def __init__(self, function, size):
-        self._function, self._size = function, size
+    def __init__(self, gpu, function, size):
+        self._gpu, self._function, self._size = gpu, function, size
         self.registers, self.local_bytes = 0, 0
 
     def __call__(self, parameters, blocks, threads, shared=0):
         content = parameters.tobytes()
         assert len(content) == self._size, f"{len(content)} bytes of parameters, the kernel takes {self._size}"
+        began = time.perf_counter()
         self._function(content, (ctypes.c_uint * 3)(blocks, threads, shared))
+        self._gpu.busy_seconds += time.perf_counter() - began
 
     def resident(self, threads, shared=0):
         return 1
@@ -67,6 +69,7 @@ class EmulatedGpu:
         self.multiprocessors = multiprocessors
         self._seed = seed
         self._libraries = {}
+        self.busy_seconds = 0.0
 
     def array(self, shape, dtype):
         return EmulatedArray(shape, dtype)
@@ -84,7 +87,7 @@ class EmulatedGpu:
             self._libraries[path] = ctypes.CDLL(str(path))
             self._libraries[path].emulated_seed(ctypes.c_uint64(self._seed))
         library = self._libraries[path]
-        return EmulatedKernel(library[name], library[f"{name}_bytes"]())
+        return EmulatedKernel(self, library[name], library[f"{name}_bytes"]())
 
     def wait(self):
         """Everything is done already."""

@@ -123,6 +123,7 @@ def test_games_on_a_gpu_are_recorded_and_traced_as_on_a_cpu(tmp_path, monkeypatc
         assert (answer.status, answer.err) == (0, "")
         (summary,) = answer.results
         figures = {name: summary[name] for name in ("average", "median", "maximum", "reached", "moves", "complete")}
+        assert (summary.get("gpu_seconds", 0) > 0) == (device == "gpu")
         found[device] = record.read_text(), figures
         assert json.loads(trace.read_text())["traceEvents"]
     assert found["gpu"] == found["cpu"]

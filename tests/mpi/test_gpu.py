@@ -24,11 +24,12 @@ GPU = 1  # the rank that has one
 def same_with_gpus(comm, agree, monkeypatch):
     """A function that has a session answer with and without a GPU at one rank, and asserts that the answers agree.
 
-    It takes what to ask of a session, and the class and name of a method that the rank with the GPU has to come to.
+    It takes what to ask of a session, and the class and name of a method that the rank with the GPU has to come to;
+    everywhere: all workers have one, as ranks that share a card.
     """
 
-    def check(ask, owner, name, needed=True):
-        gpu = EmulatedGpu(3) if comm.Get_rank() == GPU else None
+    def check(ask, owner, name, needed=True, everywhere=False):
+        gpu = EmulatedGpu(3) if comm.Get_rank() == GPU or everywhere and comm.Get_rank() else None
         monkeypatch.setattr(devices, "chosen", lambda comm, name: gpu)
         calls, method, found, failure = [], getattr(owner, name), {}, ""
         monkeypatch.setattr(owner, name, lambda *arguments: (calls.append(1), method(*arguments))[1])
@@ -67,6 +68,29 @@ def test_one_search_is_a_gpus_and_the_others(comm, same_with_gpus, monkeypatch):
         "on_offload_results",
         needed=comm.Get_size() > 2,
     )
+
+
+@pytest.mark.parametrize(
+    ("game", "position", "options"),
+    [
+        ("connect4", "6727744333361412112", {}),
+        ("connect4", "672774433336141211", {"load_factor": 4}),
+        ("othello", "pass", {}),
+    ],
+    ids=str,
+)
+def test_one_search_is_that_of_several_ranks_with_a_gpu(game, position, options, comm, same_with_gpus, seed):
+    if game == "othello":
+        (position,) = late("othello", "8x8", 51, 1, comm.bcast(seed))
+
+    def searched(session):
+        found = session.search(game, position, exact=True, **options)
+        gpu = [worker["rank"] for worker in found.per_worker if worker["gpu"]]
+        assert (found.gpu_seconds is not None) == bool(gpu)
+        assert session._device == "cpu" or gpu
+        return found.score
+
+    same_with_gpus(searched, GpuSolveRunner, "advance", needed=False, everywhere=True)
 
 
 def test_games_do_not_depend_on_which_ranks_have_a_gpu(comm, same_with_gpus, seed):

@@ -1,8 +1,8 @@
 // Temporal differences on afterstates, on a GPU; see gpu/learning.py, and learning/td.py for what is learnt.
 //
 // play: games that stay on the GPU, a group of lanes each: AT_ONCE moves are looked at side by side, each by IMAGES
-//   lanes; with LAYERS 1 a block searches each move. A launch ends at a deadline, or after so many moves of a game; games
-//   go on in the next one.
+//   lanes; with SEARCHING a block of so many threads searches each move. A launch ends at a deadline, or after so many
+//   moves of a game; games go on in the next one.
 // make_moves: the same for a move of each game, by what a search of all of them (expectimax.cu) has found. No game waits
 //   long for another that learns: it does so a little in each launch.
 // replay, learn: games that any GPU has played, of which the moves are known: made into afterstates and learnt from, each
@@ -15,7 +15,7 @@ enum Mode { WATCH, FORWARD, BACKWARD, RECORD };
 
 // --- games on the GPU ---
 
-constexpr int LANES = LAYERS ? 32 : AT_ONCE * IMAGES;  // of a game; LAYERS: of the first warp of its block
+constexpr int LANES = SEARCHING ? 32 : AT_ONCE * IMAGES;  // of a game; SEARCHING: of the first warp of its block
 
 constexpr int MOST_MOVES = 1 << 17;  // of a game that is recorded
 constexpr int LOOK_EVERY = 8;        // moves between two looks at the clock
@@ -219,12 +219,16 @@ ON_DEVICE unsigned lanes_of_game(int inner) {
     return LANES == 32 ? ALL_LANES : ((1u << LANES % 32) - 1) << (lane_number() - inner);
 }
 
+#if SEARCHING
+KERNEL_BOUNDS(play, Play, SEARCHING, BLOCKS) {
+#else
 KERNEL(play, Play) {
+#endif
     SHARED(OneLayer, shared);
     const int inner = int(threadIdx.x) % LANES;
-    const uint64_t slot = LAYERS ? blockIdx.x : thread_number() / LANES;
+    const uint64_t slot = SEARCHING ? blockIdx.x : thread_number() / LANES;
     if (slot >= uint64_t(p.games)) return;
-    if (LAYERS && threadIdx.x >= LANES) {
+    if (SEARCHING && threadIdx.x >= LANES) {
         help(p, shared);
         return;
     }
@@ -242,12 +246,13 @@ KERNEL(play, Play) {
         }
         if (moved == p.budget) break;
         if (moved % LOOK_EVERY == 0 && __shfl_sync(mask, int(nanoseconds() >= until), int(lane_number()) - inner)) break;
-        const Choice choice = LAYERS ? best_of_one_layer(p, shared, board, inner) : best_of(p.learnt, board, inner, mask);
+        const Choice choice =
+            SEARCHING ? best_of_one_layer(p, shared, board, inner) : best_of(p.learnt, board, inner, mask);
         const Done done = advance(p, s, path, board, choice, p.room, slot, inner, mask);
         if (done == WAITS) break;
         moved += done == MADE;
     }
-    if (LAYERS) dismiss(shared, inner);
+    if (SEARCHING) dismiss(shared, inner);
     __syncwarp(mask);
     if (inner == 0) {
         put_down(p, s, board, slot);
