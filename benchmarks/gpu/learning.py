@@ -9,8 +9,8 @@
 One line of JSON a row. check: values of 10,000 boards, games without learning, and games one at a time, against the
 CPU's. update: recorded games learnt from by a thread a step, and one after another by groups of lanes, against one CPU
 rank: the GPU's time, that of all from arrays of the host on, and the share of the limit that random reads and additions
-set. training: moves a second for several numbers of games at once and ways to share a board among lanes. layers: moves a
-second of learning where a search chooses them, whole games or 10 s of them, against one CPU rank with the same search.
+set. training: moves a second for several numbers of games at once and ways to share a board among lanes. layers: moves
+a second of learning where a search chooses them, of whole games or 10 s, against one CPU rank with the same search.
 sweep: what is learnt from 20,000 games by games at once and how these begin. curve: averages of every 1,000 games, and
 where these are among those of the CPU's seeds, without a search and with 1 to 3 layers.
 """
@@ -196,8 +196,8 @@ def training(gpu, tiny):
 def layers(gpu, tiny):
     """Moves a second of learning where a search of 1, 2 or 3 layers chooses them, from what 3,000 games have taught."""
     some_games, some_seconds = (1, 60) if tiny else (20, 10)
-    for name, tuples in NETWORKS:
-        tuples = "2x4" if tiny and name == "2048" else tuples
+    for name, usual in NETWORKS:
+        tuples = "2x4" if tiny and name == "2048" else usual
         known = Cpu(name, tuples)
         known.play(0, 5 if tiny else 3000)
         for depth in (1,) if tiny else (1, 2, 3):

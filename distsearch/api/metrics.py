@@ -45,8 +45,8 @@ def table_full(workers):
 def summary(workers):
     """Return the figures of the OthelloX report for a list as ``per_worker`` makes it.
 
-    gpu_seconds: of all their GPUs, None if none was at work; load_balance: mean ÷ maximum of the busy times, 1 at best; communication_computation: ratio of the sums; jobs,
-    messages (in and out) and bytes: sums.
+    gpu_seconds: of all their GPUs, None if none was at work; load_balance: mean ÷ maximum of the busy times, 1 at best;
+    communication_computation: ratio of the sums; jobs, messages (in and out) and bytes: sums.
     """
     busy = [worker["busy"] for worker in workers]
     communication = sum(worker["communication"] for worker in workers)

@@ -129,7 +129,8 @@ class Gpu:
     """A GPU of this host by its number; one context of a process, shared with other users of CUDA in it.
 
     name; architecture ("sm_90"); multiprocessors; memory, shared_memory (bytes); threads and registers of a
-    multiprocessor; busy_seconds: its own time from launches to their ends, so far. Raises UserError if it cannot be used.
+    multiprocessor; busy_seconds: its own time from launches to their ends, so far. Raises UserError if it cannot be
+    used.
     """
 
     def __init__(self, number=0):

@@ -120,8 +120,8 @@ class AfterstateLevels:
     def search_there(self, address, n, rest):
         """Search n roots, no more than ``at_once``, that are on the GPU; return the address of what is found.
 
-        The call returns while the GPU is at it. Where the kernels find that there is no room, they say so in the counter
-        FULL behind what is found, and whoever reads that calls ``note``.
+        The call returns while the GPU is at it. Where the kernels find that there is no room, they say so in the
+        counter FULL behind what is found; the caller tells ``note``.
         """
         levels, rest = _levels_of(rest)
         self._prepare(levels, n)

@@ -197,7 +197,7 @@ class GpuLearner:
     games: how many are played at once; room: afterstates that each keeps; moves_at_once: see ``defines``;
     threads: of a block; recorded: moves of finished games that a launch may record; ramp: while games teach, as many
     are at once as a ``ramp``-th of those that have ended, but FIRST at least (default: RAMP or RAMP_SEARCHED); 0: all,
-    from the beginning; restart: whether games that are over go on from the middle of their path, if they are learnt from
+    from the beginning; restart: whether games that are over go on from the middle of their path, if they learn
     backwards; layers: of the search for each move, 0 for none; steps: n of n-step targets; stages: as of a ``Learner``;
     alone: whether a game searches one layer by a block of its own, not all games together. Raises UserError for what a
     GPU cannot do, and if its memory is too small.

@@ -348,7 +348,7 @@ class GpuSolveRunner(BatchRunner):
         return self._answered(solved, self._scores[solved], best[solved])
 
     def _answered(self, at, scores=None, moves=None):
-        """Return the records of some jobs of the batch, with their share of what is counted; without scores: given up."""
+        """Return the records of some jobs of the batch, with their share of the counts; without scores: given up."""
         records, unanswered = np.zeros(len(at), self.result_dtype), np.count_nonzero(self._open)
         self._open[at] = False
         records["job_id"], records["complete"] = self._jobs["job_id"][at], scores is not None

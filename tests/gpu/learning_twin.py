@@ -47,7 +47,9 @@ class Player:
         if coherent:
             errors = numbers.integers(0, 3, size) * 10
             self.traces = np.stack([errors * numbers.uniform(-1, 1, size), errors], axis=1).astype(np.float32)
-        self.twin = Twin(self.weights, self.traces, self.tuples, self.codes, symmetric, stages, rate, steps, forward, room)
+        self.twin = Twin(
+            self.weights, self.traces, self.tuples, self.codes, symmetric, stages, rate, steps, forward, room
+        )
         self._rules, self._layers = twin_of(name, (4, 4)), layers
 
     def play(self, number, learning=True):

@@ -156,7 +156,6 @@ def test_seeds_tell_trainings_apart(tmp_path):
         {"seed": 9},
         {"n_step": 2},
         {"initial_value": 10.0},
-        {"layers": 1},
         {"online": True},
         {"rules": {"spawn": "2:1"}},
         {"stages": (8,)},
