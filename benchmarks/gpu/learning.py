@@ -1,6 +1,6 @@
 """Learning on a GPU: the same as on a CPU? how fast, and how good is what it learns?
 
-    python benchmarks/gpu/learning.py                  # on the first GPU, about a minute
+    python benchmarks/gpu/learning.py                  # on the first GPU, some minutes
     python benchmarks/gpu/learning.py --parts update   # of check, update, training, layers, sweep, curve
     python benchmarks/gpu/learning.py --emulated       # this script itself, tiny, without a GPU
     python benchmarks/gpu/learning.py --record-cpu     # the CPU's learning curves anew, next to this file
@@ -10,9 +10,10 @@ One line of JSON a row. check: values of 10,000 boards, games without learning, 
 CPU's. update: recorded games learnt from by a thread a step, and one after another by groups of lanes, against one CPU
 rank: the GPU's time, that of all from arrays of the host on, and the share of the limit that random reads and additions
 set. training: moves a second for several numbers of games at once and ways to share a board among lanes. layers: moves
-a second of learning where a search chooses them, of whole games or 10 s, against one CPU rank with the same search.
-sweep: what is learnt from 20,000 games by games at once and how these begin. curve: averages of every 1,000 games, and
-where these are among those of the CPU's seeds, without a search and with 1 to 3 layers.
+a second of training with a search of 1 to 3 layers, until as many games have ended as are at once, or for 10 s, against
+one CPU rank with the same search. sweep: what is learnt from 20,000 games by games at once and how these begin. curve:
+averages of every 1,000 games, and where these are among those of the CPU's seeds; with 1 to 3 layers of every 200, 40
+and 8 games, beside the CPU's.
 """
 
 import argparse

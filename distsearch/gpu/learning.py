@@ -30,13 +30,12 @@ MOST_MOVES = 1 << 17  # of a recorded game, as in the source
 # takes most of a move's time, fewer of them are learning at the same time, and more are played.
 GAMES, GAMES_SMALL, GAMES_FORWARD, GAMES_SEARCHED = 256, 64, 64, 1024
 _LARGE = 6  # cells of a tuple: games share fewer of its weights
-# games at once where nothing is known yet, and of how many that have ended there is one at work; where more layers than
-# one are searched, few learn at the same time
+# games at work at the start, and finished games for each one at work; with two or three layers few learn at a time
 FIRST, RAMP, RAMP_SEARCHED = 16, 16, 4
 SLICE, SLICE_OF_RAMP = 20e-3, 1e-3  # seconds of a launch
 _PATH = 1 << 13  # afterstates that a game keeps to learn from; longer games learn in parts
 _THREADS = 128
-_BLOCKS = 4  # of a multiprocessor that search one layer, which registers are shared out for
+_BLOCKS = 4  # resident on a multiprocessor by the launch bounds of the one-layer search
 _CERTAIN = 2.0**62
 
 _LEARNT = struct(
@@ -53,7 +52,7 @@ _LEARNT = struct(
 _BACKWARD = struct(  # how far a path has learnt from its end to its beginning
     "Backward",
     [
-        ("brought", "f8"),  # by the next moves, as many as there are steps
+        ("brought", "f8"),  # points of the next n moves
         ("ahead", "f8"),  # what the afterstate that they lead to is worth; 0 at the end of a game
         ("left", "i4"),  # afterstates to learn from; 0: it is not learning
         ("last", "i4"),  # of the path

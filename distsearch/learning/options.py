@@ -86,8 +86,8 @@ class TrainOptions:
     target: Annotated[
         str,
         Option(
-            "what afterstates learn from: td (default), the points of the next n moves and the value after them; "
-            "returns, all points until the end of the game",
+            "what afterstates learn from: td (default): the points of the next N moves (--n-step) and the value then; "
+            "returns: all points to the end of the game, not with --online or --n-step",
             "NAME",
             choices=TARGETS,
             group=_LEARNING,

@@ -121,7 +121,7 @@ nodes | integer | nodes searched, without those of ordering searches
 ordering_nodes | integer | nodes of ordering searches
 seconds | number | wall time; for one of several positions the workers' time on it
 cpu_seconds | number | the workers' CPU time
-gpu_seconds | number | their GPUs' time, from launches to their ends, where GPUs searched
+gpu_seconds | number | seconds that the workers' GPUs were at work, from launches to their ends, each rank's counted; absent without one
 pv | texts | the principal variation, move by move
 ranks | integer | MPI ranks
 workers | integer | ranks that search

@@ -30,7 +30,7 @@ ON_DEVICE double value_now(const Learnt& p, State board, int inner, unsigned mas
     return __shfl_sync(mask, value, int(lane_number()) - inner);
 }
 
-// From where a path learns backward: not from its last afterstate if the game goes on, which is worth `worth`.
+// Where backward learning starts. If the game goes on, the last afterstate, worth `worth`, is only a target.
 ON_DEVICE Backward end_of(const Path& path, int length, bool ended, double worth, int inner) {
     const int last = length - 1;
     if (ended) return {0, 0, length, last};

@@ -3,8 +3,8 @@
 // play: games that stay on the GPU, a group of lanes each: AT_ONCE moves are looked at side by side, each by IMAGES
 //   lanes; with SEARCHING a block of so many threads searches each move. A launch ends at a deadline, or after so many
 //   moves of a game; games go on in the next one.
-// make_moves: the same for a move of each game, by what a search of all of them (expectimax.cu) has found. No game waits
-//   long for another that learns: it does so a little in each launch.
+// make_moves: the same for a move of each game, by what a search of all of them (expectimax.cu) has found. A game that is
+//   over learns from LEARNT_AT_ONCE afterstates a launch, so that others do not wait for it.
 // replay, learn: games that any GPU has played, of which the moves are known: made into afterstates and learnt from, each
 //   from its end to its beginning, by IMAGES lanes, no more of them side by side than groups of lanes were launched.
 // values, apply: all steps of all games at once, a thread each; errors are from weights as they were.
@@ -72,7 +72,7 @@ ON_DEVICE Choice best_of(const Learnt& p, State board, int inner, unsigned mask)
     return best;
 }
 
-// The same by a search of one layer, whose other warps come as `help` has them.
+// As `best_of`, by a search of one layer; the block's other warps run `help`.
 ON_DEVICE Choice best_of_one_layer(const Play& p, OneLayer& shared, State board, int inner) {
     const int own = inner % 4;
     const Moved child = moved<G>(board, own);
@@ -161,7 +161,7 @@ ON_DEVICE void remember(const Play& p, Slot& s, const Path& path, const Choice& 
     for (int i = 0; i < WORDS; ++i) s.before[i] = G::word(choice.child, i);
 }
 
-// Takes note of the end of a game, which may have it learn; false if there is no room for that note in this launch.
+// Notes the end of a game, and begins its backward learning; false if there is no room for the note in this launch.
 ON_DEVICE bool has_ended(const Play& p, Slot& s, const Path& path, State board, uint64_t slot, int inner,
                          unsigned mask) {
     if (!s.again && !noted(p, s, board, slot, inner, mask)) return false;
@@ -189,7 +189,7 @@ ON_DEVICE Path path_of(const Play& p, uint64_t slot) {
     return {p.states + first * WORDS, p.gains + first, p.values + first};
 }
 
-enum Done { MADE, LEARNS, WAITS };
+enum Done { MADE, LEARNS, WAITS };  // WAITS: there is no room to note the end of a game in this launch
 
 // Makes a game's move if it is not over. A full path learns first; if from more than `most` afterstates, the move waits.
 ON_DEVICE Done advance(const Play& p, Slot& s, const Path& path, State& board, const Choice& choice, int most,

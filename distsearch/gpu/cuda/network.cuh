@@ -76,7 +76,7 @@ ON_DEVICE uint64_t begin_of_stage(const Learnt& p, State board) {  // of its wei
     return uint64_t(stage) * p.stage_size;
 }
 
-// A weight, which as long as its stage has not learnt it (NaN) is that of the stage before.
+// A weight; if its stage has not learnt it (NaN), that of the stage before.
 ON_DEVICE float learnt(const Learnt& p, float weight, uint64_t at) {
     while (STAGES > 1 && weight != weight) weight = __ldcg(p.weights + (at -= p.stage_size));
     return weight;
@@ -112,7 +112,7 @@ ON_DEVICE float added(float part, unsigned mask) {
     return part;
 }
 
-// What an image looks up, from where all weights begin; from now on its stage has learnt these.
+// An image's indexes into all weights; initialises those that are NaN from the stage before.
 ON_DEVICE Fixed<uint64_t, Tuples::COUNT> to_be_changed(const Learnt& p, State image) {
     auto at = looked_up(image, EveryTuple());
     if (STAGES == 1) return at;

@@ -11,7 +11,7 @@ struct OneLayer {  // what the first warp asks of the others, and what they answ
     double sums[4 * MOST_WARPS];
 };
 
-// A lane's share of the sums over tiles, of each move, of their chances times what they are worth; four lanes a tile.
+// A lane's part of each move's expectation: probability times best reply, over its tiles; four lanes share a tile.
 // child: of the move whose number the lane has, modulo 4.
 ON_DEVICE Fixed<double, 4> some_sums(const Play& p, const Moved& child) {
     const int lane = int(lane_number()), own = lane % 4;
