@@ -13,7 +13,7 @@ set. training: moves a second for several numbers of games at once and ways to s
 a second of training with a search of 1 to 3 layers, until as many games have ended as are at once, or for 10 s, against
 one CPU rank with the same search. sweep: what is learnt from 20,000 games by games at once and how these begin. curve:
 averages of every 1,000 games, and where these are among those of the CPU's seeds; with 1 to 3 layers of every 200, 40
-and 8 games, beside the CPU's.
+and 8 games, next to the CPU's.
 """
 
 import argparse

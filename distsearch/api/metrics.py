@@ -45,13 +45,14 @@ def table_full(workers):
 def summary(workers):
     """Return the figures of the OthelloX report for a list as ``per_worker`` makes it.
 
-    gpu_seconds: of all their GPUs, None if none was at work; load_balance: mean ÷ maximum of the busy times, 1 at best;
+    gpu_seconds: of all their GPUs, if any was at work; load_balance: mean ÷ maximum of the busy times, 1 at best;
     communication_computation: ratio of the sums; jobs, messages (in and out) and bytes: sums.
     """
     busy = [worker["busy"] for worker in workers]
     communication = sum(worker["communication"] for worker in workers)
+    gpu = round(sum(worker["gpu"] for worker in workers), 6)
     return {
-        "gpu_seconds": round(sum(worker["gpu"] for worker in workers), 6) or None,
+        **({"gpu_seconds": gpu} if gpu else {}),
         "time_share": time_share(workers),
         "load_balance": round(sum(busy) / len(busy) / max(busy), 4) if busy and max(busy) else 1.0,
         "communication_computation": round(communication / sum(busy), 6) if sum(busy) else 0.0,

@@ -416,6 +416,7 @@ class Answers:
         outcome = found or self._searcher.answer(position, record, part.grown.get(line))
         if took is not None:
             outcome.add_run(took)
+            outcome.gpu_seconds = None  # which is of all positions so far
         return outcome.as_asked(part.chunk.text(line))
 
 

@@ -268,7 +268,9 @@ class Master:
         return [] if run is None else self._received_of(run, worker, message)
 
     def _take_in_ready(self, worker, message):
-        worker.slots.pop(message.run, None)
+        had_slots = worker.slots.pop(message.run, None)
+        if not len(message.payload) and had_slots:
+            worker.gives_back.add(message.run)
         if len(message.payload):
             worker.slots[message.run] = int(to_records(message.payload, np.int64)[0])
         if message.run in worker.ready:  # it goes on in another way
@@ -382,7 +384,8 @@ class Master:
             pace = run.paces.setdefault(worker.rank, [0, 0.0])
             pace[0] += len(results)
             pace[1] += seconds
-        else:
+        elif run.setup not in worker.gives_back or results["complete"].any():  # else its GPU has failed: no pace
+            worker.gives_back.discard(run.setup)
             run.jobs += len(results)
             run.seconds += seconds
         stop = []

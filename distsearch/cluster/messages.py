@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike
 
-VERSION = 14
+VERSION = 15
 
 
 class MessageType(IntEnum):

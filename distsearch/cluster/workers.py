@@ -27,6 +27,7 @@ class WorkerState:
         self.ready = set()
         self.epoch = None  # where it was lost: number of the RESET that it was sent
         self.slots = {}  # number of a setup → jobs of it at work at once, where it is not one
+        self.gives_back = set()  # setups of which it had slots, until it has done a job in another way
         self.load = 0  # jobs sent and not answered, of all runs
 
     def __repr__(self):

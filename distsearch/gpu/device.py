@@ -111,6 +111,7 @@ class Kernel:
             self._function._launch_kernel(
                 (int(blocks), 1, 1), (int(threads), 1, 1), parameters.tobytes(), int(shared), self._gpu.stream
             )
+            self._gpu.end()
 
     def _allow(self, cuda, shared):
         if shared > max(self._shared, 48 << 10):  # more than that a kernel has to ask for
@@ -193,19 +194,26 @@ class Gpu:
             self.synchronize()
 
     def begin(self):
-        """Note that a launch follows; with the context current."""
+        """Note that a launch follows; with the context current, as the next two."""
+        if self._at_work and self._ended.query():
+            self._add_up()
         if not self._at_work:
             self._began.record(self.stream)
             self._at_work = True
 
+    def end(self):
+        """Note that a launch was asked for."""
+        self._ended.record(self.stream)
+
     def synchronize(self):
         """``wait``, with the context current."""
-        if self._at_work:
-            self._ended.record(self.stream)
         self.stream.synchronize()
         if self._at_work:
-            self.busy_seconds += self._began.time_till(self._ended) / 1000
-            self._at_work = False
+            self._add_up()
+
+    def _add_up(self):
+        self.busy_seconds += self._began.time_till(self._ended) / 1000
+        self._at_work = False
 
     def mark(self):
         """Return an event at this point of the stream, for ``seconds``."""

@@ -132,10 +132,7 @@ class AfterstateLevels:
     def note(self, rest, n, boards, full):
         """Take in how many boards each level of n roots had, and whether they found no room."""
         levels, _ = _levels_of(rest)
-        if full:
-            self._growth[levels] = [2 * each for each in self._growth[levels]]
-        else:
-            self._note_growth(levels, n, boards)
+        self._note_growth(levels, n, boards, full)
 
     def result(self):
         """Return what ``search`` does, of the roots that ``begin`` was given last."""
@@ -144,13 +141,11 @@ class AfterstateLevels:
         while n := self._under_way:
             values = self._found.part(FOUND * n + _COUNTERS).get()
             counters = values[FOUND * n :].view(np.uint64)
-            if counters[FULL]:
-                self._growth[levels] = [2 * boards for boards in self._growth[levels]]
-            else:
+            self._note_growth(levels, n, counters, counters[FULL])
+            if not counters[FULL]:
                 out[self._at : self._at + n] = values[: FOUND * n].reshape(n, FOUND)
                 leaves += int(counters[_LEAVES])
                 self._at += n
-                self._note_growth(levels, n, counters)
             self._launch_next()
         return out, leaves
 
@@ -162,8 +157,10 @@ class AfterstateLevels:
         growth = self._growth.setdefault(levels, [_GUESS[0] * _GUESS[1] ** level for level in range(levels)])
         return max(1, int(self._most / max(growth)))
 
-    def _note_growth(self, levels, n, counters):
-        if n > self._few:
+    def _note_growth(self, levels, n, counters, full):
+        if full:
+            self._growth[levels] = [2 * boards for boards in self._growth[levels]]
+        elif n > self._few:
             old, lately = self._growth[levels], (counters[:levels] / n).tolist()
             self._growth[levels] = [max(new, _FORGET * each) for new, each in zip(lately, old, strict=True)]
 

@@ -17,6 +17,7 @@ from ..games.sliding import KINDS, SPAWNS
 from .structs import struct, typed
 
 MOST_KINDS, MOST_STAGES, MOST_LOOKUPS = 8, 8, 64
+MOST_WEIGHTS = 1 << 30  # of a stage: so many bits say where those of an image begin
 PARTS = "rows", "monotonicity", "smoothness", "free", "snake", "haskell"  # the n-th is macro PARTS' bit n
 _BY_LINES = 3  # of them
 _NETWORK = 64
@@ -67,13 +68,7 @@ def make_learning_evaluator(game, rules, tuples, symmetric, stages, address):
     tuples, symmetric, stages: as of a ``Network``. What moves bring counts. Raises UserError for more look-ups than a
     GPU takes.
     """
-    images, begin = [], 0
-    for cells in tuples:
-        for places in itertools.chain(*_by_cells(cells, symmetric)):
-            _, board, there = _fewest(game, places)
-            images.append(_image_of(there, board, begin))
-        begin += (1 << game.BITS) ** len(cells)
-    _check_lookups(images)
+    images, begin = learning_images(game, tuples, symmetric)
     record = np.zeros((), EVALUATOR)
     kinds = _set_chance(record, rules)
     record["weights"], record["stage_size"] = address, begin
@@ -81,6 +76,20 @@ def make_learning_evaluator(game, rules, tuples, symmetric, stages, address):
     macros = {"GAME": game.NAME, "KINDS": kinds, "POINTS": 1, "LEARNING": 1}
     macros |= _network_macros(images, symmetric, len(stages) + 1)
     return GpuEvaluator(macros, record, ())
+
+
+def learning_images(game, tuples, symmetric):
+    """Return (images, weights of a stage) of a network that learns; raises UserError for more than a GPU takes."""
+    images, begin = [], 0
+    for cells in tuples:
+        for places in itertools.chain(*_by_cells(cells, symmetric)):
+            _, board, there = _fewest(game, places)
+            images.append(_image_of(there, board, begin))
+        begin += (1 << game.BITS) ** len(cells)
+    _check_lookups(images)
+    if begin > MOST_WEIGHTS:
+        raise UserError(f"a network of {begin} weights: a search on a GPU takes up to {MOST_WEIGHTS}")
+    return images, begin
 
 
 def check(game, rules, evaluation):

@@ -2,9 +2,9 @@
 
 What is learnt, and which games are played, is as in ``learning.td``: chance is a function of seed and number of a game,
 and one game at a time changes weights as the CPU does, to the last bit, but for coherence (weights that one board looks
-up twice take their rate from the traces before). Many games at once read what others have learnt so far; each addition
-is atomic, so none is lost, but in which order they come is up to the GPU. Source of a thread a step, all at once: the
-report on 2584 on GPUs.
+up twice take their rate from the traces before) and for a search, which adds up in another order. Many games at once
+read what others have learnt so far; each addition is atomic, so none is lost, but in which order they come is up to the
+GPU. Source of a thread a step, all at once: the report on 2584 on GPUs.
 """
 
 import time
@@ -16,7 +16,7 @@ from ..evaluation.tuple_network import sizes
 from ..games.interface import board_size
 from ..games.sliding import KINDS, SPAWNS
 from .expectimax_merged import MOST_LEVELS, AfterstateLevels
-from .expectimax_tables import MOST_STAGES, make_learning_evaluator
+from .expectimax_tables import MOST_STAGES, learning_images, make_learning_evaluator
 from .structs import COUNTER, struct, typed
 
 SOURCE = "learning.cu"
@@ -181,12 +181,14 @@ def games_at_once(tuples, forward=False, layers=0):
     return min(games, GAMES_FORWARD) if forward else max(games, GAMES_SEARCHED if layers else 0)
 
 
-def check(rules, tuples):
-    """Raise UserError unless a GPU can learn such a network."""
+def check(game, rules, tuples, symmetric, layers=0):
+    """Raise UserError unless a GPU can learn such a network of a game (a module), where so many layers are searched."""
     if board_size(rules) != (4, 4):
         raise UserError("learning on a GPU is for boards of 4x4; others take --device cpu")
     if len(tuples) > MOST_TUPLES:
         raise UserError(f"learning on a GPU is for {MOST_TUPLES} tuples at most; more take --device cpu")
+    if layers > 1:
+        learning_images(game, tuples, symmetric)
 
 
 class GpuLearner:
@@ -228,10 +230,11 @@ class GpuLearner:
         stages=(),
         alone=True,
     ):
-        check(rules, tuples)
+        check(game, rules, tuples, symmetric, layers)
         self._gpu, self._room, self._games = gpu, room, games
         self._words = 1 if game.BITS == 4 else 2  # of an afterstate on the GPU
         self._images, self._threads = 8 if symmetric else 1, threads
+        self._learners = min(games, games_at_once(tuples)) if layers else games
         alone = alone and layers == 1
         self._lanes = threads if alone else moves_at_once * self._images  # of a game
         of_stage = sum(sizes(tuples, 1 << game.BITS))
@@ -263,11 +266,11 @@ class GpuLearner:
             evaluator = make_learning_evaluator(game, rules, tuples, symmetric, stages, self._weights.address)
             self._search, self._roots = AfterstateLevels(gpu, evaluator), gpu.array(2 * games, np.uint64)
             self._search.compile()
-        self._plies, self._steps_a_launch = 2 * layers, 1
+        self._plies, self._moves_a_launch = 2 * layers, 1
         self.moves, self.over, self._next = 0, True, 0
         self._ramp = ramp if ramp is not None else RAMP if layers < 2 else RAMP_SEARCHED
         self._ended, self._restart = 0, restart
-        self._steps = None  # that were taken, see ``take_steps``
+        self._taken = None  # that were taken, see ``take_steps``
 
     def _check_memory(self):
         each = 8 * self._words + 8  # bytes of an afterstate
@@ -299,7 +302,7 @@ class GpuLearner:
         if mode == BACKWARD:
             p["states"] = self._array("states", self._games * self._room * self._words, np.uint64).address
             p["gains"] = self._array("gains", self._games * self._room, np.int32).address
-            p["values"] = self._array("worths", self._games * self._room, np.float32).address
+            p["values"] = self._array("state_values", self._games * self._room, np.float32).address
         if mode == RECORD:
             p["moves"] = self._array("moves", self._games * MOST_MOVES // 16, np.uint32).address
             p["record_room"] = self._recorded // 16
@@ -339,9 +342,9 @@ class GpuLearner:
     def _search_and_move(self, seconds, budget):
         """Have all games make as many moves as take about so many seconds, or ``budget``; return the counters."""
         games, began = int(self._p["games"]), time.perf_counter()
-        steps = self._steps_a_launch if budget < 0 else budget
+        steps = self._moves_a_launch if budget < 0 else budget
         each = min(games, self._search.at_once(self._plies))  # of a search
-        self._move(0, games, 0)
+        self._move(0, games, 0, last=steps == 0)
         for step in range(steps):
             for first in range(0, games, each):
                 count = min(each, games - first)
@@ -350,7 +353,7 @@ class GpuLearner:
         counters = self._counters.get()[0]
         self._search.note(self._plies, each, counters["boards"], counters["full"])
         took = (time.perf_counter() - began) / max(steps, 1)
-        self._steps_a_launch = int(min(max(seconds / took, 1), 2 * self._steps_a_launch))
+        self._moves_a_launch = int(min(max(seconds / took, 1), 2 * self._moves_a_launch))
         return counters
 
     def _move(self, first, count, found, last=False):
@@ -380,7 +383,7 @@ class GpuLearner:
         """Learn from games (GAME) of this phase that any GPU has played, by the words of their moves, each backward."""
         if not len(games):
             return
-        self._steps = None  # these take their place
+        self._taken = None  # these take their place
         games = games[np.argsort(-games["moves"], kind="stable")]  # the longest first: no GPU waits for one at the end
         places = np.concatenate([[0], np.cumsum(games["moves"], dtype=np.int64)])
         with_moves = self._path(int(places[-1]))
@@ -404,7 +407,7 @@ class GpuLearner:
         where = self._path(n)
         self._filled("path_states", np.ascontiguousarray(states[:, : self._words]).ravel())
         self._filled("path_gains", marked.astype(np.int32))
-        self._steps = where, self._filled("places", starts).address, len(starts) - 1, n
+        self._taken = where, self._filled("places", starts).address, len(starts) - 1, n
 
     def update_steps(self, combined=False):
         """Learn from all steps that were taken at once: a thread each, errors are from weights as they were.
@@ -418,20 +421,21 @@ class GpuLearner:
     def values(self):
         """Return what the afterstates that were taken are worth, float32."""
         self._learn_steps("values")
-        return self._arrays["values"].part(self._steps[3]).get()
+        return self._arrays["values"].part(self._taken[3]).get()
 
     def update_games(self):
         """Learn from all games that were taken, each from its end to its beginning."""
-        where, places, games, _ = self._steps
+        where, places, games, _ = self._taken
         self._learn_games(where, places, games)
 
     def _learn_games(self, path, places, games):
-        """Learn backward, from as many games side by side as do so where games are played: about half of them."""
-        values = self._array("values", self._arrays["path_gains"].shape[0], np.float32).address
-        self._learn("learn", path, places, games, min(games, -(-self._at_once() // 2)), self._images, values)
+        """Learn backward, from as many games side by side as do so where games are played without a search: half."""
+        values = self._array("path_values", self._arrays["path_gains"].shape[0], np.float32).address
+        side_by_side = min(games, -(-min(self._at_once(), self._learners) // 2))
+        self._learn("learn", path, places, games, side_by_side, self._images, values)
 
     def _learn_steps(self, name, combined=False):
-        where, places, _, n = self._steps
+        where, places, _, n = self._taken
         values = self._array("values", n + 1, np.float32)
         self._learn(name, where, places, n, -(-n // self._threads), self._threads, values.address, combined)
 
@@ -457,9 +461,7 @@ class GpuLearner:
 
     def _array(self, name, size, dtype):
         """Return the array of that name, a new one if it is too small."""
-        kept = self._arrays.get(name)
-        if kept is None or kept.shape[0] < size:
-            self._arrays.pop(name, None)
-            del kept
-            kept = self._arrays[name] = self._gpu.array(size + size // 4, dtype)
-        return kept
+        if name not in self._arrays or self._arrays[name].shape[0] < size:
+            margin = size // 4 if self._arrays.pop(name, None) is not None else 0  # it grows, and may again
+            self._arrays[name] = self._gpu.array(size + margin, dtype)
+        return self._arrays[name]

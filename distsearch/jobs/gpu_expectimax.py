@@ -70,6 +70,8 @@ class _OnGpu(BatchRunner):
 
     def advance(self):
         """Search on; return the records of the jobs that are done, or of all, given up, if the GPU fails."""
+        if self.failed:
+            return self.stop()
         try:
             return self._advance()
         except UserError as error:
@@ -81,7 +83,10 @@ class _OnGpu(BatchRunner):
 
     def open(self, run):
         """Make the search; a run keeps nothing but memory."""
-        self._make_search()
+        try:
+            self._make_search()
+        except UserError as error:
+            self._fail(error)
 
     def _make_search(self):
         if self._search is None:

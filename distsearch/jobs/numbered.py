@@ -18,9 +18,9 @@ SUMMED = "nodes", "evaluated", "cpu"  # fields of every search's results that a 
 class NumberedJobs(WorkSource):
     """Jobs by number, which is ``job_id`` in their records and results; a subclass fills in the other fields.
 
-    job_dtype: of records. ``jobs`` is how many were handed out and not lost. ``nodes``, ``evaluated``, ``cpu``
-    (seconds of the workers), ``table_hits``, ``table_far_hits``, ``table_stores`` and ``table_replacements`` are sums
-    over all results so far; those that a subclass does not add up stay 0.
+    job_dtype: of records. ``jobs`` is how many were handed out, and neither lost nor given up. ``nodes``,
+    ``evaluated``, ``cpu`` (seconds of the workers), ``table_hits``, ``table_far_hits``, ``table_stores`` and
+    ``table_replacements`` are sums over all results so far; those that a subclass does not add up stay 0.
     """
 
     nodes = evaluated = table_hits = table_far_hits = table_stores = table_replacements = 0

@@ -20,7 +20,8 @@ _MOST_LAYERS = 3
 _MOST_STEPS = 1000
 # A resumed training may have others of these.
 _FREE = "games", "rate", "evaluate_every", "evaluate_games", "save_every"
-_FREE += "ranks_per_copy", "merge", "merge_every", "device", "exchange", "parallel_games", "restart", "target", "layers"
+_FREE += "ranks_per_copy", "merge", "merge_every", "device", "exchange", "parallel_games", "restart"
+_FREE += "target", "n_step", "layers"
 _FORMER = {"online": "forward", "n_step": "steps", "initial_value": "optimistic"}  # names in files of before 0.1
 DEVICES = "cpu", "gpu"
 TARGETS = "td", "returns"
@@ -181,7 +182,8 @@ class TrainOptions:
             raise UserError("online with several steps is for --device cpu")
         if self.exchange == "weights" and self.merge == "visits":
             raise UserError("GPUs do not count visits: exchange weights goes with --merge mean or sum")
-        check(games.find(self.game).rules(self.board), self.network[0])
+        game = games.find(self.game)
+        check(game, game.rules(self.board), self.network[0], not self.asymmetric, self.layers)
 
     @property
     def network(self):

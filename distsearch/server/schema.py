@@ -121,7 +121,7 @@ nodes | integer | nodes searched, without those of ordering searches
 ordering_nodes | integer | nodes of ordering searches
 seconds | number | wall time; for one of several positions the workers' time on it
 cpu_seconds | number | the workers' CPU time
-gpu_seconds | number | seconds that the workers' GPUs were at work, from launches to their ends, each rank's counted; absent without one
+gpu_seconds | number | seconds that the workers' GPUs were at work, each rank's where some share one; absent without any
 pv | texts | the principal variation, move by move
 ranks | integer | MPI ranks
 workers | integer | ranks that search
@@ -140,7 +140,7 @@ selective | number | of a search that left lines out: as asked, or the default u
 book | text | the opening book that has the answer, where it took no search
 policy | text | as asked, or the default
 load_factor | number | subtrees a worker
-jobs | integer | subtrees handed out
+jobs | integer | subtrees handed out and not given up
 tree_nodes | integer | of the stored node array
 table_hits | integer | of the transposition table
 table_near_hits | integer | those that a rank's own L1 table had

@@ -6,7 +6,7 @@ from ..api.solve import Answers, InMemoryPositions, StreamSolver
 _FOUND = "score", "unit", "move", "depth", "proved"  # of one position
 _COUNTS = "nodes", "ordering_nodes", "jobs", "tree_nodes", "table_hits", "table_stores", "table_replacements"  # sums
 _SUMS = "seconds", "cpu_seconds", "startup_seconds", "master_seconds"
-_TIMERS = "wall", "busy", "communication", "idle", "cpu", "jobs", "messages", "bytes"
+_TIMERS = "wall", "busy", "communication", "idle", "cpu", "gpu", "jobs", "messages", "bytes"
 
 
 def measure(session, options, positions):

@@ -8,7 +8,7 @@ import pytest
 from distsearch.cluster.messages import MessageType, from_records, to_records
 
 from .talk import Talk, jobs, workers
-from .toys import Source
+from .toys import RESULT, Source
 
 GPU, SLOTS = 1, 64
 
@@ -71,6 +71,28 @@ def test_a_gpu_alone_has_as_many_jobs_as_it_has_slots():
     ((rank, nodes), *more) = jobs(ready(talk, GPU))
     assert (rank, len(nodes)) == (GPU, SLOTS)
     assert sum(len(each) for _, each in more) <= SLOTS  # one batch ahead
+
+
+class Again(Source):
+    """Hands jobs out again that come back undone."""
+
+    def finish(self, records):
+        super().finish(records)
+        self._waiting += records["job_id"][records["complete"] == 0].tolist()
+
+
+def test_jobs_that_a_failed_gpu_gives_back_say_nothing_of_the_others_pace():
+    """They come back at once, so a worker without a GPU would be thought fast, and get many jobs in a message."""
+    talk = Talk(workers(2))
+    talk.begin(Again([1] * 3000), measured=True, batch=1.0)
+    sent = ready(talk, GPU) + ready(talk, 2)
+    given_up = np.zeros(SLOTS, RESULT)
+    given_up["job_id"] = next(nodes for rank, nodes in jobs(sent) if rank == GPU)
+    first = next(nodes for rank, nodes in jobs(sent) if rank == 2)
+    talk.ready(GPU)  # it goes on without slots
+    talk.say(GPU, MessageType.RESULTS, from_records(given_up))
+    sent = talk.answer(2, first[:1], 4.0)
+    assert [len(nodes) for rank, nodes in jobs(sent) if rank == 2] == [1]
 
 
 def test_the_last_jobs_are_left_to_those_without():

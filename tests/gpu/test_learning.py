@@ -11,6 +11,7 @@ from distsearch.games import sliding_symmetries
 from distsearch.gpu import expectimax_merged
 from distsearch.gpu import learning as gpu_learning
 
+from ..learning.recorded import Training
 from .learning_twin import Cpu, Player, learn_at_once
 
 # the networks that are compiled here: each takes seconds
@@ -86,8 +87,7 @@ def on_gpu(gpu, player, games=1, rate=None, **options):
         rate or player.rate,
         player.seed,
         games,
-        threads=32,
-        **options,
+        **{"threads": 32, **options},
     )
     learner.upload(player.weights, player.traces)
     return learner
@@ -150,14 +150,16 @@ def player_of(name, seed, **options):
         ("2584", {"steps": 1 << 40}),
         ("2584", {"stages": (4, 7)}),
         ("2584", {"layers": 1}),
-        ("2584", {"layers": 1, "stages": (4, 7)}),
+        ("2584", {"layers": 1, "stages": (4, 7), "threads": 64}),
         ("2584", {"layers": 1, "alone": False}),
         ("2584", {"layers": 1, "alone": False, "stages": (4, 7)}),
     ],
     ids=str,
 )
 def test_one_game_at_a_time_teaches_what_it_should(name, options, gpus, seed):
-    player = player_of(name, seed, **{each: value for each, value in options.items() if each != "alone"})
+    player = player_of(
+        name, seed, **{each: value for each, value in options.items() if each not in ("alone", "threads")}
+    )
     before, how = player.weights.copy(), {each: value for each, value in options.items() if each != "forward"}
     learner = on_gpu(gpus(seed + len(str(options))), player, **how)
     mode = gpu_learning.FORWARD if options.get("forward") else gpu_learning.BACKWARD
@@ -191,20 +193,44 @@ def test_games_side_by_side_are_the_same_games(name, gpus, seed):
         assert learner.moves == sum(row[2] for row in expected)
 
 
+def noting(note, full):
+    """Return what notes as a search does, and keeps whether there was no room."""
+    return lambda *what: (full.append(what[3]), note(*what))
+
+
 def test_games_that_are_searched_side_by_side_are_the_same_games(gpus, seed, monkeypatch):
     """However many a search takes, and where it finds no room at first."""
     player = player_of("2584", seed)
     expected = None
-    for n, (at_once, budget, guess, alone) in enumerate(
-        ((1, 50, 4.0, True), (8, 7, 4.0, False), (6, 40, 0.1, False), (6, 40, 4.0, True))
+    for n, (at_once, budget, guess, how) in enumerate(
+        (
+            (1, 50, 4.0, {"threads": 128}),
+            (8, 7, 4.0, {"alone": False}),
+            (6, 40, 0.1, {"alone": False}),
+            (6, 40, 4.0, {"threads": 64}),
+        )
     ):
         monkeypatch.setattr(expectimax_merged, "_GUESS", (guess, 20.0))
-        learner = on_gpu(gpus(seed + n), player, at_once, layers=1, alone=alone)
+        monkeypatch.setattr(expectimax_merged, "_LEAST", 2 if guess < 1 else 1024)
+        learner, full = on_gpu(gpus(seed + n), player, at_once, layers=1, **how), []
+        if guess < 1:
+            monkeypatch.setattr(learner._search, "note", noting(learner._search.note, full))
         found = results(played(learner, 90, 8, gpu_learning.WATCH, budget=budget), 0)
+        assert any(full) == (guess < 1)
         expected = expected or found
         assert found == expected
         assert learnt(learner, player)[0].tobytes() == player.weights.tobytes()
         assert learner.moves == sum(row[2] for row in expected)
+
+
+def test_deeper_searches_choose_the_moves_of_a_cpu(gpus, seed):
+    """Two layers, all games in one search, without symmetric boards, between which the order of additions decides."""
+    player = player_of("2584", seed)
+    cpu = Training(*OTHER, symmetric=False, seed=player.seed, rate=0.0, layers=2)
+    cpu.arrays.weights[:] = player.weights
+    learner = on_gpu(gpus(seed), player, 3, layers=2)
+    found = results(played(learner, 90, 3, gpu_learning.WATCH, budget=30), 1)
+    assert found == [[*row[:3], 1] for row in cpu.play(90, 3).tolist()]
 
 
 @pytest.mark.parametrize("name", ["2048", "2584"])
@@ -289,7 +315,7 @@ def test_what_a_gpu_cannot_learn_is_refused(gpus, seed, monkeypatch):
         (player.rules, tuple(itertools.repeat((0,), 17)), "16"),
     ):
         with pytest.raises(UserError, match=said):
-            gpu_learning.check(rules, tuples)
+            gpu_learning.check(player.game, rules, tuples, True)
     gpu = gpus(seed)
     monkeypatch.setattr(gpu, "free", lambda: 1 << 20)
     with pytest.raises(UserError, match=r"GPU memory, and 1 are free"):

@@ -10,8 +10,9 @@ _NETWORK = {
     "SYMMETRIC": 0,
 }
 _HEURISTICS = {"GAME": 2048, "PARTS": 63, "KINDS": 3, "BATCH": 4}
-_2048 = {"GAME": 2048, "TUPLES": "TUPLE(0x3f)TUPLE(0x3f0)TUPLE(0x77)TUPLE(0x770)", "SYMMETRIC": 1, "AT_ONCE": 4}
-_2584 = {"GAME": 2584, "TUPLES": "TUPLE(0xf)TUPLE(0xf0)TUPLE(0x33)", "SYMMETRIC": 1, "AT_ONCE": 4}
+_LEARNING = {"SYMMETRIC": 1, "AT_ONCE": 4, "STAGES": 1, "SEARCHING": 0}
+_2048 = {"GAME": 2048, "TUPLES": "TUPLE(0x3f)TUPLE(0x3f0)TUPLE(0x77)TUPLE(0x770)", **_LEARNING}
+_2584 = {"GAME": 2584, "TUPLES": "TUPLE(0xf)TUPLE(0xf0)TUPLE(0x33)", **_LEARNING}
 VARIANTS = {  # by source: the macros (dictionaries) that it is compiled with, where it takes any
     "connect4_solver.cu": [
         {},
@@ -34,5 +35,6 @@ VARIANTS = {  # by source: the macros (dictionaries) that it is compiled with, w
         {**_2048, "COHERENT": 0},
         {**_2584, "COHERENT": 1},
         {**_2584, "COHERENT": 0, "SYMMETRIC": 0, "AT_ONCE": 1},
+        {**_2584, "COHERENT": 0, "STAGES": 2, "SEARCHING": 128, "BLOCKS": 4},
     ],
 }

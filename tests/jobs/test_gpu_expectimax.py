@@ -178,6 +178,34 @@ def test_among_others_the_jobs_of_a_gpu_that_fails_go_back(monkeypatch, capsys, 
     assert found[0] == found[1]
 
 
+@pytest.mark.parametrize("where", ["values", "open"])
+def test_among_others_the_searches_of_a_gpu_that_fails_go_back(where, monkeypatch, capsys, seed):
+    """While it searches, or when a run needs weights of its own; the jobs keep their states."""
+    options, _, _ = resolve("2048", "4x4", layers=1, evaluation="rows")
+    setup = options.setup()
+    kinds = on_gpu(KINDS, EmulatedGpu(seed % 1000), among_others=True)
+    runner, plain = kinds["expectimax"](setup), KINDS["expectimax"](setup)
+    runner.compile()
+
+    def fail(*what, **how):
+        raise UserError("CUDA: cuMemAlloc failed: out of memory")
+
+    monkeypatch.setattr(runner._search, "values", fail)
+    if where == "open":
+        runner._search = None
+        monkeypatch.setattr(EmulatedGpu, "array", fail)
+    runner.open(1)
+    jobs = np.zeros(3, runner.job_dtype)
+    jobs["job_id"], jobs["depth"] = (5, 6, 7), 2
+    jobs["state"] = games.find("2048").parse(BOARDS[0], games.find("2048").rules()).state
+    runner.add(jobs)
+    records = runner.advance()
+    assert runner.failed and runner.at_work == 0
+    assert (records["job_id"].tolist(), records["complete"].any()) == ([5, 6, 7], False)
+    assert "goes on without its GPU: CUDA: cuMemAlloc failed" in capsys.readouterr().err
+    assert type(kinds["expectimax"](setup)) is type(plain)
+
+
 REFUSED = [
     ({"depth": 1, "min_probability": 0.1}, "min-probability"),
     ({"time": 0.1}, "time"),

@@ -154,7 +154,6 @@ def test_seeds_tell_trainings_apart(tmp_path):
     [
         {"tuples": "0,1,2"},
         {"seed": 9},
-        {"n_step": 2},
         {"initial_value": 10.0},
         {"online": True},
         {"rules": {"spawn": "2:1"}},
@@ -181,6 +180,10 @@ def test_what_may_differ_in_one_that_goes_on(tmp_path):
     coherent = TrainOptions("2048", **QUICK, games=12, coherence=True, restart=True)
     assert run(coherent, files)[0].games == 12
     assert tuple_network.load_all(files.save, "2048", 16)[1]["traces"][:, 1].any()
+    for other in ({"n_step": 2}, {"target": "returns"}, {"layers": 1}):
+        more = TrainOptions("2048", **QUICK, games=coherent.games + 1, coherence=True, restart=True, **other)
+        assert run(more, files)[0].games == more.games
+        coherent = more
     with pytest.raises(UserError, match="coherence on, not off"):
         run(TrainOptions("2048", **QUICK, games=13), files)
 

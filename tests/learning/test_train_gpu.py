@@ -90,8 +90,46 @@ def test_one_game_at_a_time_learns_what_a_cpu_learns(restart, seed, tmp_path):
 
 
 @pytest.mark.parametrize(
+    "how",
+    [
+        {"layers": 1, "stages": (8,), "restart": True},
+        {"layers": 2, "parallel_games": 3},
+        {"target": "returns", "stages": (16,)},
+        {"n_step": 3},
+    ],
+    ids=str,
+)
+def test_searches_targets_and_stages_teach(how, seed, tmp_path):
+    """Games learn from what they should, as told by weights that a CPU goes on with."""
+    path = str(tmp_path / "weights.npz")
+    every = {**TINY, "games": 12, "seed": seed % 1000, **how}
+    found, _ = run(TrainOptions("2048", **every), Files(path))
+    assert (found.complete, found.learnt) == (True, 12)
+    weights = tuple_network.load(path, "2048", 16).weights.reshape(len(how.get("stages", ())) + 1, -1)
+    assert all((stage[np.isfinite(stage)] != 0).sum() > 20 for stage in weights)
+    more = TrainOptions("2048", **{**every, "games": 15, "device": "cpu", "parallel_games": 0})
+    assert run(more, Files(path, resume=True))[0].games == 15
+
+
+@pytest.mark.parametrize("device", ["cpu", "gpu"])
+def test_returns_are_the_points_of_all_moves_that_follow(device, seed, tmp_path):
+    """One game teaches the same as steps that no game has as many of."""
+    files = []
+    for how in ({"target": "returns"}, {"n_step": 1000}):
+        files.append(str(tmp_path / f"{len(files)}.npz"))
+        run(TrainOptions("2048", tuples="2x4", games=1, seed=seed % 1000, device=device, **how), Files(files[-1]))
+    weights = [tuple_network.load(each, "2048", 16).weights for each in files]
+    assert weights[0].any()
+    assert weights[0].tobytes() == weights[1].tobytes()
+
+
+@pytest.mark.parametrize(
     ("changed", "said"),
     [
+        ({"target": "returns", "online": True}, "target returns goes without online and n-step"),
+        ({"target": "returns", "n_step": 2}, "target returns goes without online and n-step"),
+        ({"layers": 2, "tuples": "/".join(["0,1,2,3,4,5,6"] * 5)}, "1342177280 weights"),
+        ({"layers": 2, "tuples": "/".join(["0,1"] * 9)}, "72 look-ups"),
         ({"n_step": 2, "online": True}, "online with several steps is for --device cpu"),
         ({"warm_up": 5}, "warm-up"),
         ({"ranks_per_copy": 1}, "ranks-per-copy"),

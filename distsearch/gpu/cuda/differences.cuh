@@ -20,18 +20,19 @@ ON_DEVICE void keep(const Path& path, int t, State board, int gain) {
 // Brings a board's value nearer to a target; the first IMAGES lanes of a group do, all of `mask` come.
 ON_DEVICE void adjust(const Learnt& p, State board, double target, int inner, unsigned mask) {
     const State image = image_of(board, inner % IMAGES);
-    const float value = added(inner < IMAGES ? part_of_value(p, image) : 0.0f, mask);
+    const float value = added(inner < IMAGES ? part_of_value(p, image, begin_of_stage(p, board)) : 0.0f, mask);
     if (inner < IMAGES) change(p, image, float(target - double(value)));
     __syncwarp(mask);
 }
 
 ON_DEVICE double value_now(const Learnt& p, State board, int inner, unsigned mask) {
-    const float value = added(inner < IMAGES ? part_of_value(p, image_of(board, inner % IMAGES)) : 0.0f, mask);
+    const State image = image_of(board, inner % IMAGES);
+    const float value = added(inner < IMAGES ? part_of_value(p, image, begin_of_stage(p, board)) : 0.0f, mask);
     return __shfl_sync(mask, value, int(lane_number()) - inner);
 }
 
 // Where backward learning starts. If the game goes on, the last afterstate, worth `worth`, is only a target.
-ON_DEVICE Backward end_of(const Path& path, int length, bool ended, double worth, int inner) {
+ON_DEVICE Backward backward_from(const Path& path, int length, bool ended, double worth, int inner) {
     const int last = length - 1;
     if (ended) return {0, 0, length, last};
     if (inner == 0) path.values[last] = float(worth);

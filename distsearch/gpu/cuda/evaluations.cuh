@@ -83,37 +83,29 @@ HD unsigned index_from(State s) {
 }
 
 template <int i>
-ON_DEVICE float weights_from(const float* weights, const State* boards, unsigned stage_size) {
+ON_DEVICE float weights_from(const Evaluator& by, const float* weights, const State* boards) {
     if constexpr (i >= LOOKUPS) {
         return 0;
     } else {
         constexpr uint64_t image = IMAGE_LIST[i];
         const float* place = weights + (image_offset(image) + index_from<image, 0>(boards[image_board(image)]));
         float weight = __ldg(place);
-        while (LEARNING && STAGES > 1 && weight != weight) weight = __ldg(place -= stage_size);
-        return weight + weights_from<i + 1>(weights, boards, stage_size);
+        while (LEARNING && STAGES > 1 && weight != weight && place >= by.weights + by.stage_size)
+            weight = __ldg(place -= by.stage_size);
+        return weight + weights_from<i + 1>(by, weights, boards);
     }
-}
-
-HD unsigned largest_code(State s) {
-    unsigned largest = 0;
-    for (int cell = 0; cell < 16; ++cell) {
-        unsigned code = G::code_at(s, cell);
-        largest = code > largest ? code : largest;
-    }
-    return largest;
 }
 
 ON_DEVICE float network(const Evaluator& by, State s) {
     const float* weights = by.weights;
     if constexpr (STAGES > 1) {
-        unsigned largest = largest_code(s);
+        unsigned largest = largest_code<G>(s);
         for (int i = 0; i + 1 < STAGES; ++i)
             if (largest >= by.begins[i]) weights += by.stage_size;
     }
     State across = G::transposed(s);
     State boards[4] = {s, across, G::mirrored(s), G::mirrored(across)};
-    return weights_from<0>(weights, boards, by.stage_size);
+    return weights_from<0>(by, weights, boards);
 }
 
 ON_DEVICE double by_lines(const int* table, State s, State across) {

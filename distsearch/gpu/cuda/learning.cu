@@ -51,7 +51,7 @@ ON_DEVICE Choice best_of(const Learnt& p, State board, int inner, unsigned mask)
         const bool across = vertical != bool(image & 4);
         const State child =
             turned<G>(moved.state, across, bool(image & 1) != back, bool(image & 2) != (back && across));
-        const float worth = added(moved.legal ? part_of_value(p, child) : 0.0f, mask);
+        const float worth = added(moved.legal ? part_of_value(p, child, begin_of_stage(p, child)) : 0.0f, mask);
         const double total = double(worth) + moved.gain;
         if (moved.legal && total > most) most = total, best = {child, worth, moved.gain, move};
     }
@@ -76,7 +76,7 @@ ON_DEVICE Choice best_of(const Learnt& p, State board, int inner, unsigned mask)
 ON_DEVICE Choice best_of_one_layer(const Play& p, OneLayer& shared, State board, int inner) {
     const int own = inner % 4;
     const Moved child = moved<G>(board, own);
-    const double worth = worth_by_all(p, shared, board, child, inner);
+    const double worth = expectation_by_all(p, shared, board, child, inner);
     double most = worth + child.gain;
     const bool known = child.legal && most > ILLEGAL;  // weights that have diverged are worth nothing
     int move = known ? own : 4;
@@ -134,7 +134,7 @@ ON_DEVICE bool noted(const Play& p, const Slot& s, State board, uint64_t slot, i
             at = atomicAdd(&p.counters->finished, 1u);
             room = at < unsigned(p.finished_room);
         }
-        if (room) p.finished[at] = {int(s.number - p.first), s.score, largest(board), s.played, begin};
+        if (room) p.finished[at] = {int(s.number - p.first), s.score, int(largest_code<G>(board)), s.played, begin};
     }
     room = __shfl_sync(mask, int(room), int(lane_number()) - inner);
     begin = __shfl_sync(mask, begin, int(lane_number()) - inner);
@@ -167,7 +167,7 @@ ON_DEVICE bool has_ended(const Play& p, Slot& s, const Path& path, State board, 
     if (!s.again && !noted(p, s, board, slot, inner, mask)) return false;
     if (p.mode == FORWARD && s.length) adjust(p.learnt, board_of(s.before), 0, inner, mask);
     s.ended = 1;
-    if (p.mode == BACKWARD && s.length) s.back = end_of(path, s.length, true, 0, inner);
+    if (p.mode == BACKWARD && s.length) s.back = backward_from(path, s.length, true, 0, inner);
     else s.number = -1;
     return true;
 }
@@ -199,7 +199,7 @@ ON_DEVICE Done advance(const Play& p, Slot& s, const Path& path, State& board, c
     if (p.mode == BACKWARD && s.length == p.room) {
         __syncwarp(mask);
         s.ended = 0;
-        s.back = end_of(path, s.length, false, s.worth, inner);
+        s.back = backward_from(path, s.length, false, s.worth, inner);
         learn_on(p, s, path, board, most, inner, mask);
         if (s.back.left) return LEARNS;
     }
@@ -333,7 +333,7 @@ KERNEL(learn, Learn) {
     for (uint64_t i = thread_number() / IMAGES; i < uint64_t(p.count); i += thread_count() / IMAGES) {
         const int64_t begin = p.places[i];
         const Path path = {p.states + begin * WORDS, p.gains + begin, p.values + begin};
-        Backward from = end_of(path, int(p.places[i + 1] - begin), true, 0, inner);
+        Backward from = backward_from(path, int(p.places[i + 1] - begin), true, 0, inner);
         learn_back(p.learnt, path, from, from.left, inner, mask);
     }
 }

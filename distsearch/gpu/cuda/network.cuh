@@ -19,9 +19,6 @@ constexpr int WORDS = G::IN_WORD == 16 ? 1 : 2;  // of a state that hold anythin
 #include "dtypes/learning.h"
 
 constexpr int IMAGES = SYMMETRIC ? 8 : 1;
-#ifndef STAGES
-#define STAGES 1
-#endif
 
 #define TUPLE(cells) cells,
 struct Tuples {
@@ -63,28 +60,23 @@ ON_DEVICE State image_of(State board, int image) {
     return IMAGES == 1 ? board : turned<G>(board, image & 4, image & 1, image & 2);
 }
 
-ON_DEVICE int largest(State board) {
-    unsigned found = 0;
-    for (int cell = 0; cell < 16; ++cell) found = max(found, G::code_at(board, cell));
-    return int(found);
-}
-
 ON_DEVICE uint64_t begin_of_stage(const Learnt& p, State board) {  // of its weights
     if (STAGES == 1) return 0;
     int stage = 0;
-    for (const int code = largest(board); stage + 1 < STAGES && code >= p.begins[stage];) ++stage;
+    for (const int code = int(largest_code<G>(board)); stage + 1 < STAGES && code >= p.begins[stage];) ++stage;
     return uint64_t(stage) * p.stage_size;
 }
 
 // A weight; if its stage has not learnt it (NaN), that of the stage before.
 ON_DEVICE float learnt(const Learnt& p, float weight, uint64_t at) {
-    while (STAGES > 1 && weight != weight) weight = __ldcg(p.weights + (at -= p.stage_size));
+    while (STAGES > 1 && weight != weight && at >= uint64_t(p.stage_size))
+        weight = __ldcg(p.weights + (at -= p.stage_size));
     return weight;
 }
 
-ON_DEVICE float part_of_value(const Learnt& p, State image) {  // what one image adds
+// What one image adds; stage: where the weights of its board's stage begin.
+ON_DEVICE float part_of_value(const Learnt& p, State image, uint64_t stage) {
     const auto at = looked_up(image, EveryTuple());
-    const uint64_t stage = begin_of_stage(p, image);
     Fixed<float, Tuples::COUNT> found;
 #pragma unroll
     for (int i = 0; i < Tuples::COUNT; ++i) found[i] = __ldcg(p.weights + stage + at[i]);
@@ -95,9 +87,10 @@ ON_DEVICE float part_of_value(const Learnt& p, State image) {  // what one image
 }
 
 ON_DEVICE float value_by_one(const Learnt& p, State board) {  // by one thread, added as the CPU adds
+    const uint64_t stage = begin_of_stage(p, board);
     float parts[IMAGES];
 #pragma unroll
-    for (int i = 0; i < IMAGES; ++i) parts[i] = part_of_value(p, image_of(board, i));
+    for (int i = 0; i < IMAGES; ++i) parts[i] = part_of_value(p, image_of(board, i), stage);
 #pragma unroll
     for (int by = 1; by < IMAGES; by *= 2)
 #pragma unroll

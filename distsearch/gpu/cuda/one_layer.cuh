@@ -13,7 +13,7 @@ struct OneLayer {  // what the first warp asks of the others, and what they answ
 
 // A lane's part of each move's expectation: probability times best reply, over its tiles; four lanes share a tile.
 // child: of the move whose number the lane has, modulo 4.
-ON_DEVICE Fixed<double, 4> some_sums(const Play& p, const Moved& child) {
+ON_DEVICE Fixed<double, 4> partial_expectations(const Play& p, const Moved& child) {
     const int lane = int(lane_number()), own = lane % 4;
     const int tiles = child.legal ? bits_in(G::empty(child.state)) * p.kinds : 0;
     int begins[5] = {0};
@@ -47,7 +47,7 @@ ON_DEVICE Fixed<double, 4> some_sums(const Play& p, const Moved& child) {
     return sums;
 }
 
-ON_DEVICE void answer(OneLayer& shared, Fixed<double, 4> sums) {
+ON_DEVICE void put_together(OneLayer& shared, Fixed<double, 4> sums) {
     if (lane_number() == 0)
         for (int move = 0; move < 4; ++move) shared.sums[4 * (threadIdx.x / 32) + move] = sums[move];
     __syncthreads();
@@ -59,7 +59,7 @@ ON_DEVICE void help(const Play& p, OneLayer& shared) {
         __syncthreads();
         if (shared.over) return;
         const State board = shared.board;
-        answer(shared, some_sums(p, moved<G>(board, int(threadIdx.x) % 4)));
+        put_together(shared, partial_expectations(p, moved<G>(board, int(threadIdx.x) % 4)));
     }
 }
 
@@ -69,10 +69,10 @@ ON_DEVICE void dismiss(OneLayer& shared, int inner) {
 }
 
 // What each afterstate of a board is worth by the search; child: that of the move whose number the lane has, modulo 4.
-ON_DEVICE double worth_by_all(const Play& p, OneLayer& shared, State board, const Moved& child, int inner) {
+ON_DEVICE double expectation_by_all(const Play& p, OneLayer& shared, State board, const Moved& child, int inner) {
     if (inner == 0) shared.board = board, shared.over = 0;
     __syncthreads();
-    answer(shared, some_sums(p, child));
+    put_together(shared, partial_expectations(p, child));
     double sum = 0;
     for (int warp = 0; warp < int(blockDim.x) / 32; ++warp) sum += shared.sums[4 * warp + inner % 4];
     return child.legal ? sum / bits_in(G::empty(child.state)) : 0;

@@ -89,6 +89,16 @@ HD bool is_over(State s) {
     return true;
 }
 
+template <class G>
+HD unsigned largest_code(State s) {
+    unsigned largest = 0;
+    for (int cell = 0; cell < 16; ++cell) {
+        const unsigned code = G::code_at(s, cell);
+        largest = code > largest ? code : largest;
+    }
+    return largest;
+}
+
 // The number of the n-th bit that is set, from 0 on.
 HD int bit_number(unsigned bits, int n) {
     for (; n > 0; --n) bits &= bits - 1;
