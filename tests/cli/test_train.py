@@ -37,16 +37,7 @@ REFUSED = [
     ((*TRAIN, "--online", "--layers", "1"), "online", "layers"),
     *(((*TRAIN, "--spawn", value), "spawn") for value in ("", "2", "2:0.5", "3:1", "2:x")),
     *(((*TRAIN, "--device", value), "device", "gpu") for value in ("", "tpu", "auto")),
-    *(
-        ((*TRAIN, "--device", "gpu", *more), "--device cpu")
-        for more in (
-            ("--n-step", "2"),
-            ("--layers", "1"),
-            ("--stages", "64"),
-            ("--ranks-per-copy", "1"),
-            ("--collisions",),
-        )
-    ),
+    *(((*TRAIN, "--device", "gpu", *more), "--device cpu") for more in (("--ranks-per-copy", "1"), ("--collisions",))),
     ((*TRAIN, "--parallel-games", "5"), "parallel-games", "gpu"),
     ((*TRAIN, "--device", "gpu", "--exchange", "weights"), "--merge mean"),
     *(((*TRAIN, "--seed", value), "seed") for value in ("-1", "x", "1.5", "", "9" * 16)),
