@@ -4,6 +4,7 @@ from ..api.declarations import declared
 from ..formats import stdout
 from ..learning.command import ITERATIONS, trainer_of
 from ..learning.options import TrainOptions
+from ..learning.replay import UPDATES
 from .flags import add_game, add_options, add_resources, resources_of
 from .launch import Launch
 
@@ -16,6 +17,14 @@ def add_arguments(parser):
         "--iterations",
         metavar="N:D,...",
         help=f"of othello: games and search depth of each iteration, in place of games ({ITERATIONS})",
+    )
+    replay = parser.add_argument_group("games that were recorded")
+    replay.add_argument("--replay", metavar="FILE", help="learn once from the games of a file of play --record instead")
+    replay.add_argument(
+        "--update",
+        choices=UPDATES,
+        help="games: one after another, each backward (default); steps: all at once, errors from the weights as they "
+        "were before; with --device gpu",
     )
     files = parser.add_argument_group("files")
     files.add_argument("--save", metavar="FILE", help="write the weights there, .npz, for --evaluation")

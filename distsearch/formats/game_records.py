@@ -155,6 +155,13 @@ class RecordedGame:
             if move is not None and game.kind(state, rules) != CHANCE:
                 yield state
 
+    def afterstates(self, game: Any, rules: np.ndarray) -> Iterator[tuple[tuple, int]]:
+        """Yield (state, points) of every move of the player, in a game against chance; raises as ``positions`` does."""
+        for (state, _), move in self.positions(game, rules):
+            if move is not None and game.kind(state, rules) != CHANCE:
+                child, points = game.play(state, rules, self._code(game, rules, 0, move))
+                yield child, int(points)
+
     def _first(self, game, rules):
         try:
             return game.start(rules) if self.start is None else game.parse(self.start, rules)

@@ -12,6 +12,8 @@ from ..games import othello
 from . import othello_patterns
 from .options import TrainOptions
 from .rank_group import RankGroup, agreed
+from .replay import UPDATES, replay
+from .replay import check as check_replay
 from .report import line_text
 from .train import Files, train, try_out
 
@@ -27,8 +29,13 @@ def train_networks(args, comm, interrupts, progress, print_result):
     if args.iterations is not None:
         raise UserError(f"iterations are for {patterns.GAME}")
     board = None if args.board is None else games.parse_board(args.board)
-    options = TrainOptions(args.game, board, args.rules, **given(args, TrainOptions))
+    asked = given(args, TrainOptions)
+    options = TrainOptions(args.game, board, args.rules, **asked)
     files = Files(args.save, args.resume, args.weights_only, args.record)
+    if args.replay is not None:
+        return _replay(args, options, asked, files, comm, progress, print_result)
+    if args.update is not None:
+        raise UserError("update goes with --replay FILE, games to learn from")
 
     def told(line):
         print_result(json.dumps(line) if args.json else line_text(line))
@@ -46,6 +53,20 @@ def train_networks(args, comm, interrupts, progress, print_result):
         if files.save is not None:
             interrupts.forgive()  # batch systems say so when time is up, and what was learnt is saved
         return interrupts.exit_status
+
+
+def _replay(args, options, asked, files, comm, progress, print_result):
+    update = args.update or UPDATES[0]
+    check_replay(options, asked, update)
+    if comm is not None and comm.Get_size() > 1:
+        raise UserError("replay is for one rank")
+    if files.record is not None or files.weights_only:
+        raise UserError("record and weights-only are for games that are played, not for --replay")
+    if files.save is None:
+        progress.note("what is learnt is not kept: there is no --save FILE")
+    found = replay(options, files, args.replay, update, progress)
+    print_result(found.to_json() if args.json else found.to_text())
+    return 0
 
 
 def parse_iterations(text):

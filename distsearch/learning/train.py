@@ -138,7 +138,7 @@ def _gpu_learner(options, game, team, gpu, progress):
     if options.stages and team.ranks > 1 and options.exchange == "weights":
         raise UserError("stages are for GPUs that tell one another their games: those not learnt yet cannot be merged")
     rules, (tuples, stages) = game.rules(options.board, **options.rules), options.network
-    gpu = gpu or _gpu_of_host(team.place)
+    gpu = gpu or gpu_of_host(team.place)
     made = None
 
     def make():
@@ -163,7 +163,8 @@ def _gpu_learner(options, game, team, gpu, progress):
     return made
 
 
-def _gpu_of_host(place):
+def gpu_of_host(place):
+    """Return a GPU of this host for the rank of a number there; raises UserError without one."""
     from ..gpu import device
 
     count = device.count()
@@ -217,7 +218,10 @@ class TrainingState:
                 arrays.weights[:] = net.weights
                 if options.coherence and "traces" in others:
                     arrays.traces[:] = others["traces"]
-            self.state, self.window = {name: state[name] for name in self.state}, others["window"]
+            self.state, self.window = (
+                {name: state[name] for name in self.state},
+                others.get("window"),
+            )  # a replay has none
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise UserError(f"{shown} is of another version's training, which cannot go on here") from error
 
@@ -239,6 +243,33 @@ def try_out(path, again=False, hint=""):
         os.unlink(f"{path}.new")
     except (OSError, ValueError) as error:
         raise UserError(f"cannot write {path[:200]}: {getattr(error, 'strerror', None) or error}") from error
+
+
+def save_weights(path, options, game, arrays, record, others, compact=False):
+    """Write what was learnt to a file; raises OSError.
+
+    game: a module; record: what the file tells of the training; others: arrays to keep with the weights, by name;
+    compact: make it small, without traces.
+    """
+    tuples, stages = options.network
+    net = tuple_network.Network(
+        game=game.NAME,
+        board=options.board,
+        options=options.rules,
+        tuples=tuples,
+        symmetric=not options.asymmetric,
+        stages=stages,
+        weights=arrays.weights,
+        record=record,
+    )
+    with arrays.as_in_files():
+        if compact and arrays.traces is not None and not stages:
+            classes = weight_packing.classes_of(arrays.traces[:, 1])
+            tuple_network.save_packed(path, net, classes, 1 << game.BITS)
+        elif compact or arrays.traces is None:
+            tuple_network.save(path, net, compact, others)
+        else:
+            tuple_network.save(path, net, compact, {**others, "traces": arrays.traces})
 
 
 def _run_training(team, options, files, game, arrays, learner, begun, progress, interrupted, told):
@@ -341,7 +372,6 @@ class TrainingRun:
             return
         self._team.settle()
         options, training, files = self._options, self._training, self._files
-        tuples, stages = options.network
         state = {
             "games": training.games,
             "begun": training.begun,
@@ -354,24 +384,8 @@ class TrainingRun:
         others = {} if compact else {"window": self._statistics.window}
         if not compact:
             record["state"] = state
-            others |= {} if self._arrays.traces is None else {"traces": self._arrays.traces}
-        net = tuple_network.Network(
-            game=self._game.NAME,
-            board=options.board,
-            options=options.rules,
-            tuples=tuples,
-            symmetric=not options.asymmetric,
-            stages=stages,
-            weights=self._arrays.weights,
-            record=record,
-        )
         try:
-            with self._arrays.as_in_files():
-                if compact and self._arrays.traces is not None and not stages:
-                    classes = weight_packing.classes_of(self._arrays.traces[:, 1])
-                    tuple_network.save_packed(files.save, net, classes, 1 << self._game.BITS)
-                else:
-                    tuple_network.save(files.save, net, compact, others)
+            save_weights(files.save, options, self._game, self._arrays, record, others, compact)
         except OSError as error:
             failed = UserError(f"cannot write {files.save[:200]}: {error.strerror or error}")
             if last:

@@ -57,6 +57,13 @@ REFUSED = [
         )
     ),
     *(((*TRAIN, "--save", "new.npz", "--save-every", value), "save-every") for value in ("-1", "x", "1.5")),
+    ((*TRAIN, "--replay", "missing.jsonl", "--save", "new.npz"), "cannot read missing.jsonl"),
+    ((*TRAIN, "--replay", "missing.jsonl", "--games", "5"), "games is for games that are played"),
+    ((*TRAIN, "--replay", "missing.jsonl", "--update", "steps"), "--device gpu"),
+    ((*TRAIN, "--replay", "missing.jsonl", "--update", "all"), "update"),
+    ((*TRAIN, "--replay", "missing.jsonl", "--record", "new"), "record and weights-only"),
+    ((*TRAIN, "--update", "games"), "update goes with --replay"),
+    (("train", "othello", "--replay", "missing.jsonl"), "replay is not for othello"),
     ((*TRAIN, "--resume"), "save"),
     ((*TRAIN, "--weights-only"), "save"),
     ((*TRAIN, "--save", "bad.npz", "--resume"), "bad.npz", "weights"),
