@@ -39,7 +39,7 @@ from distsearch.games.random_play import random_positions
 from distsearch.gpu import connect4 as on_gpu
 from distsearch.gpu import device
 from distsearch.gpu.solver import GpuSolver
-from distsearch.jobs import gpu_solve
+from distsearch.jobs import gpu_two_player
 from distsearch.studies.gpu_bench import othello as on_bench
 from distsearch.studies.gpu_bench.timing import print_row
 from distsearch.testing.emulated_gpu import EmulatedGpu
@@ -180,7 +180,7 @@ def sweep(pool, args, case):
     """Measure all ranks together where offloading begins at other times, and with other sizes of parts."""
     name, *asked = case
     for alone, grains in itertools.product(map(int, args.alone.split(",")), map(float, args.grains.split(","))):
-        gpu_solve._ALONE, search_tree._MIN_JOBS_IN_AN_OFFLOAD = alone, grains
+        gpu_two_player._ALONE, search_tree._MIN_JOBS_IN_AN_OFFLOAD = alone, grains
         found = [pool.measured("both", *asked) for _ in range(args.turns)]
         if pool.rank == 0:
             print_row(sweep=name, alone=alone, grains=grains, seconds=[round(seconds, 4) for seconds, _ in found])

@@ -162,9 +162,10 @@ class Session:
             raise
         if self.gpu is None:
             return kinds
-        from ..jobs.gpu_solve import on_gpu
+        from ..jobs.gpu_kinds import on_gpu
 
-        return on_gpu(kinds, self.gpu, self._comm is not None and self._comm.Get_size() > 2)
+        among_others = self._comm is not None and self._comm.Get_size() > 2
+        return on_gpu(kinds, self.gpu, among_others, everywhere=self._device == "gpu")
 
     def _gpu_clock(self):
         """Return what tells the seconds that this rank's GPU has been at work, None if it has none."""
@@ -255,7 +256,7 @@ class Session:
     def check_gpu(self, setup: dict, depth: int | None) -> None:
         """Raise UserError if all workers are to search on a GPU, and none does what a setup asks."""
         if self._device == "gpu":
-            from ..jobs.gpu_solve import check
+            from ..jobs.gpu_kinds import check
 
             check(setup, depth)
 

@@ -197,6 +197,13 @@ def _places_one(own, opp, tables, out):
     return n
 
 
+def images_and_squares(tables):
+    """Return (images, mask of its squares on 8×8) of each pattern in the tables of a board of one word, in order."""
+    counts = tables[_COUNTS : _COUNTS + len(_KINDS)].tolist()
+    images = [kind for kind, count in zip(_KINDS, counts, strict=True) for _ in range(count)]
+    return list(zip(images, tables[_PATTERNS : _PATTERNS + 2 * len(images) : 2].tolist(), strict=True))
+
+
 _looked_up = by_width(_looked_up_one, large_patterns.looked_up)
 _places = by_width(_places_one, large_patterns.places)
 

@@ -9,6 +9,9 @@ from ..games.connect4_knowledge import MIRRORED, winning_squares
 NAME = "connect4"
 SOURCE = "connect4_solver.cu"
 MOST_MOVES = 16  # columns for which there is room in a frame
+STATE, SCORE = 16, np.int8  # bytes of a state in a kernel; type of a score
+LANES, BLOCKS = 8, 6  # of a search; that a multiprocessor is to hold
+OFFLOADS = True
 
 # Moves left from which on the solver uses its table and shares work; with so many more left there is room for twice as
 # many groups below a position, and below one that is asked for.

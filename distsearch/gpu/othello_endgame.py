@@ -255,10 +255,10 @@ def _largeness(states, left, rules):
 
     An empty square more makes it 2.2 times as many on average, a move more of the side to move 1.13 times.
     """
-    return 7 * left + _count(_moves(states[:, 0], states[:, 1], rules))
+    return 7 * left + _count(reach(states[:, 0], states[:, 1], rules))
 
 
-def _moves(own, opp, rules):
+def reach(own, opp, rules):
     """Return the squares where own may move, shape (n,), uint64, as ``othello.reach``."""
     found = np.zeros_like(own)
     for axis in range(4):

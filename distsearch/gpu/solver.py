@@ -1,4 +1,4 @@
-"""Exact scores of many positions, or of one hard one, by a GPU: what feeds ``cuda/solver.cuh``.
+"""Scores of many positions, or of one hard one, by a GPU: what feeds ``cuda/solver.cuh``.
 
 A batch is begun, goes on by launches of a bounded time, and can be steered between them: windows narrowed, positions
 dropped. Positions that are asked for are the roots of a forest in the GPU's memory, which the host may expand further
@@ -18,12 +18,14 @@ JOB = struct(  # a node of the forest: a position that was asked for, or one tha
     "Job",
     [
         ("state", "u8", 2),
-        ("low", "i4"),  # bounds of its score; low is UNKNOWN until a group looks at it
+        ("low", "i4"),  # bounds of its score; low is the lowest of all until a group looks at it
         ("high", "i4"),
         ("window_low", "i4"),  # of those asked for: the score matters no further
         ("window_high", "i4"),
         ("children", "i4"),  # where among ``children`` the nodes of its moves are; -1: the table has them
-        ("unused", "i4", 3),
+        ("depth", "i4"),  # plies to search, where that is not to the end
+        ("guess", "i4"),  # what its score may be
+        ("best", "i4"),  # a move and, before it, the score that it is known to take, from the lowest of all; 0: none
     ],
     align=16,
 )
@@ -47,6 +49,7 @@ PARAMETERS = struct(
         ("jobs", typed("Job*")),  # those asked for
         ("forest", typed("Job*")),  # those behind them
         ("children", typed("const int*")),
+        ("evaluation", typed("const uint64_t*")),  # its tables, for searches to a depth
         ("node_counters", typed("unsigned*")),  # groups below positions, by hash; then those of jobs and of the forest
         ("stacks", typed("uint4*")),  # of all groups, between launches
         ("suspended", typed("SuspendedSearch*")),
@@ -57,6 +60,7 @@ PARAMETERS = struct(
         ("counter_mask", "u4"),
         ("table_left", "i4"),  # moves left from which on the table is used
         ("share_left", "i4"),  # and from which on work is shared
+        ("tolerance", "i4"),  # by which bounds of an asked position may differ where its score is known well enough
         ("batch", "u4"),
         ("nanoseconds", "u8"),  # of a launch
         ("max_groups_per_job", "u2", _MOST_LEFT),  # by moves left
@@ -76,7 +80,7 @@ OFFLOAD_PARAMETERS = struct(
     ],
 )
 
-UNKNOWN, HIGHEST = -128, 127  # bounds of a position that no group has looked at
+NO_MOVE = -2
 _COUNTERS = 1 << 18  # counters of groups at work, by hash: 1 MiB, most of which stays in the L2 cache
 _BUCKET = 32  # bytes
 _MOST_BUCKETS = (1 << 32) - 1
@@ -91,10 +95,10 @@ def _doubling(first, every):
 class GpuSolver:
     """An exact solver on a GPU for one game and board; ``gpu`` is a ``device.Gpu``.
 
-    table_mib: of the table, in the GPU's memory; split: plies that the host expands; lanes: of a search, a power of 2
-    up to 32; threads: of a block; blocks: that a multiprocessor is to hold, which bounds registers; seconds: that a
-    launch lasts at most; table_left, share_left: moves left from which on the table is used, and work shared, the
-    game's own if None. Raises UserError.
+    game: its module, or what takes the place of a module of ``GAMES``; table_mib: of the table, in the GPU's memory;
+    split: plies that the host expands; threads: of a block; seconds: that a launch lasts at most. The game's own if
+    None: lanes of a search, a power of 2 up to 32; blocks that a multiprocessor is to hold, which bounds registers;
+    moves left from which on the table is used (table_left), and work shared (share_left). Raises UserError.
     """
 
     def __init__(
@@ -104,24 +108,26 @@ class GpuSolver:
         rules,
         table_mib=1024,
         split=0,
-        lanes=8,
+        lanes=None,
         threads=128,
-        blocks=6,
+        blocks=None,
         seconds=0.015,
         table_left=None,
         share_left=None,
     ):
-        name = game.__name__.rpartition(".")[2]
-        if name not in GAMES:
-            raise UserError(f"a GPU solves {', '.join(GAMES)} only, not {name}")
-        self._gpu, self._game, self._rules = gpu, GAMES[name], rules
+        self._gpu, self._game, self._rules = gpu, _described(game), rules
+        lanes, blocks = lanes or self._game.LANES, blocks or self._game.BLOCKS
+        self._lowest, self._highest = np.iinfo(self._game.SCORE).min, np.iinfo(self._game.SCORE).max
         macros = {"LANES": lanes, "THREADS": threads, "BLOCKS": blocks, **self._game.defines(rules)}
         self.kernel = gpu.kernel(self._game.SOURCE, "solve", **macros)
-        self._offloader = offload.Offloader(gpu, gpu.kernel(self._game.SOURCE, "offload", **macros), OFFLOAD_PARAMETERS)
+        self._offloader = None
+        if self._game.OFFLOADS:
+            kernel = gpu.kernel(self._game.SOURCE, "offload", **macros)
+            self._offloader = offload.Offloader(gpu, kernel, OFFLOAD_PARAMETERS)
         self.seconds = seconds
         self.split, self._lanes, self._threads = split, lanes, threads
         self._moves = self._game.moves(rules)
-        self._frame = 24 + (self._moves + 8) // 8 * 8 + 15 & ~15  # bytes
+        self._frame = _frame_bytes(self._game.STATE, self._moves, np.dtype(self._game.SCORE).itemsize)
         self._arrays = {}
         self._record = np.zeros((), PARAMETERS)
         share = self._game.SHARE if share_left is None else share_left
@@ -164,14 +170,20 @@ class GpuSolver:
         What was begun before is given up. Raises UserError if it does not fit the GPU's memory.
         """
         states = np.asarray(states, np.uint64).reshape(-1, 2)
+        self._begin(states, self._game.left(states, self._rules), low, high)
+
+    def _begin(self, states, left, low, high, **fields):
+        """Start with states that have so many moves ``left`` (int64); fields: more of the records of their JOBs."""
         n = self._count = len(states)
-        left = self._game.left(states, self._rules)
         self._records = np.zeros(1 << int(n).bit_length(), JOB)
         self._counts = self._records[:1].view(COUNTS)[0]
         jobs = self._jobs = self._records[1 : n + 1]
-        jobs["state"], jobs["low"], jobs["high"], jobs["children"] = states, UNKNOWN, HIGHEST, -1
-        jobs["window_low"] = UNKNOWN if low is None else np.maximum(low, UNKNOWN)
-        jobs["window_high"] = HIGHEST if high is None else np.minimum(high, HIGHEST)
+        lowest, highest = self._lowest, self._highest
+        jobs["state"], jobs["low"], jobs["high"], jobs["children"] = states, lowest, highest, -1
+        jobs["window_low"] = lowest if low is None else np.maximum(low, lowest)
+        jobs["window_high"] = highest if high is None else np.minimum(high, highest)
+        for name, values in fields.items():
+            jobs[name] = values
         self._dropped = np.zeros(n, bool)
         self._record["count"], self._record["batch"] = n, self._record["batch"] + 1
         self._record["table"]["run"] = self._record["batch"]
@@ -183,7 +195,8 @@ class GpuSolver:
             self._counts, self._jobs = self._records[:1].view(COUNTS)[0], self._records[1 : n + 1]
         self._record["counts"], self._record["jobs"] = self._device.address, self._device.address + JOB.itemsize
         self._changed = True
-        self._offloader.clear()
+        if self._offloader:
+            self._offloader.clear()
 
     def _shape_launches(self, left, forest):
         """Choose blocks and groups: as many as there is room for, in warps of their own if they are few."""
@@ -222,7 +235,7 @@ class GpuSolver:
                 raise UserError(f"split {self.split}: that makes more than {_MOST_NODES} nodes")
         expanded = first  # the nodes before it have children
         forest = np.zeros(max(total - len(states), 1), JOB)
-        forest["low"], forest["high"], forest["children"] = UNKNOWN, HIGHEST, -1
+        forest["low"], forest["high"], forest["children"] = self._lowest, self._highest, -1
         places = np.arange(expanded, dtype=np.int32) * self._moves
         self._jobs["children"] = places[: len(states)]
         forest["children"][: expanded - len(states)] = places[len(states) :]
@@ -256,7 +269,7 @@ class GpuSolver:
     @property
     def offloaded(self):
         """What others search for it, see ``Offloader.out``."""
-        return self._offloader.out
+        return self._offloader.out if self._offloader else {}
 
     def offload(self, wanted, left, answers):
         """Between two launches: take answers in, offload more; see ``Offloader.offload``.
@@ -274,7 +287,7 @@ class GpuSolver:
     def _known(self):
         jobs = self._jobs
         low, high = jobs["low"], jobs["high"]
-        return (low >= high) | (low >= jobs["window_high"]) | (high <= jobs["window_low"])
+        return (low + self._record["tolerance"] >= high) | (low >= jobs["window_high"]) | (high <= jobs["window_low"])
 
     def narrow(self, i, low, high):
         """Have the score of the i-th position matter, from now on, no further than from ``low`` to ``high``."""
@@ -287,7 +300,7 @@ class GpuSolver:
         """Search the i-th position no further."""
         self._dropped[i] |= not self._known()[i]
         self.narrow(i, 0, 0)
-        self._jobs[i]["window_high"] = UNKNOWN
+        self._jobs[i]["window_high"] = self._lowest
 
     def result(self):
         """Return (scores, complete, expanded, counts) so far: int32 and bool, shape (n,), int, dictionary.
@@ -303,9 +316,31 @@ class GpuSolver:
         counts = {name: int(self._counts[name]) for name in ("nodes", "looks", "hits", "stores")}
         return scores, known, int(self._counts["expanded"]), counts
 
+    def best(self):
+        """Return the codes of moves (int64, shape (n,)) that have the score of ``result``, or NO_MOVE."""
+        jobs, best = self._jobs, self._jobs["best"].astype(np.int64)
+        takes = (best > 0) & ((best >> 8) + self._lowest >= jobs["low"]) & (jobs["low"] > jobs["window_low"])
+        return np.where(takes, best & 0xFF, NO_MOVE)
+
     def solve(self, states, low=None, high=None):
         """Return what ``result`` does once all of ``states`` is known."""
         self.begin(states, low, high)
         while not self.advance():
             pass
         return self.result()
+
+
+def _described(game):
+    """Return what a module of ``GAMES`` has, for a game's own module or what is such a thing already."""
+    if hasattr(game, "SOURCE"):
+        return game
+    name = game.__name__.rpartition(".")[2]
+    if name not in GAMES:
+        raise UserError(f"a GPU solves {', '.join(GAMES)} only, not {name}")
+    return GAMES[name]
+
+
+def _frame_bytes(state, moves, score):
+    """Return the size of a level of a kernel's stack: state, moves, three scores, flags and a counter."""
+    flags = 2 if moves > 31 else 1
+    return -(-(-(-(state + (moves + 8) // 8 * 8 + 3 * score + flags) // 4) * 4 + 4) // 16) * 16

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..cluster.protocols import BatchRunner
 from ..core.errors import UserError
 from ..engines.batched_play import BatchedPlay
 from ..engines.expectimax import Expectimax
@@ -19,6 +18,7 @@ from ..gpu import expectimax_tables
 from ..gpu.expectimax import GpuExpectimax
 from ..gpu.expectimax_merged import MOST_PLIES
 from .chance import EXPECTIMAX_RESULT, GAME_PART, PARTS, expectimax_job, game_job, game_result
+from .gpu_runner import GpuRunner
 from .setups import evaluated
 
 _SLOTS = 16_384  # games at a rank
@@ -41,16 +41,12 @@ def check(setup: dict[str, Any], depth: int | None = None) -> None:
     expectimax_tables.check(*evaluated(setup))
 
 
-class _OnGpu(BatchRunner):
-    """Base of runners that search on a GPU; ``compile`` or ``open`` makes the search.
-
-    fails(error): what to do where it cannot be compiled, or where the GPU fails later; without, the error is raised.
-    Then the runner has ``failed``, and has given its jobs back undone.
-    """
+class _OnGpu(GpuRunner):
+    """Base of runners that search on a GPU; ``compile`` or ``open`` makes the search."""
 
     def __init__(self, setup, gpu, fails=None):
+        super().__init__(fails)
         self._setup, self._gpu = setup, gpu
-        self._fails, self.failed = fails, False
         self._game, self._rules, self._chosen = evaluated(setup)
         self._search: Any = None  # a GpuExpectimax
 
@@ -60,33 +56,14 @@ class _OnGpu(BatchRunner):
             self._make_search()
             self._search.compile()
         except UserError as error:
-            self._fail(error)
-
-    def _fail(self, error):
-        if self._fails is None:
-            raise error
-        self._fails(error)
-        self.failed = True
-
-    def advance(self):
-        """Search on; return the records of the jobs that are done, or of all, given up, if the GPU fails."""
-        if self.failed:
-            return self.stop()
-        try:
-            return self._advance()
-        except UserError as error:
-            self._fail(error)
-            return self.stop()
-
-    def _advance(self):
-        raise NotImplementedError
+            self.fail(error)
 
     def open(self, run):
         """Make the search; a run keeps nothing but memory."""
         try:
             self._make_search()
         except UserError as error:
-            self._fail(error)
+            self.fail(error)
 
     def _make_search(self):
         if self._search is None:

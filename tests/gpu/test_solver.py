@@ -10,7 +10,7 @@ from distsearch.engines.pvs.exact_solver import ExactSolver
 from distsearch.games import connect4, othello
 from distsearch.games.interface import END, step
 from distsearch.games.random_play import random_positions
-from distsearch.gpu.solver import HIGHEST, UNKNOWN, GpuSolver
+from distsearch.gpu.solver import GpuSolver
 
 STEADY = 60.0  # seconds of a launch, on a CPU that plays thousands of threads
 SEVERAL = {"lanes": 4, "threads": 64, "blocks": 1}  # lanes with two or three moves each
@@ -22,7 +22,7 @@ def cpu(board):
     return ExactSolver(connect4, connect4.rules(board))
 
 
-def cpu_score(board, state, low=UNKNOWN, high=HIGHEST):
+def cpu_score(board, state, low=-128, high=127):
     engine = cpu(board)
     engine.begin(tuple(np.asarray(state, np.uint64)), low, high)
     while not engine.advance(1 << 30):

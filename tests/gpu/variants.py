@@ -13,6 +13,7 @@ _HEURISTICS = {"GAME": 2048, "PARTS": 63, "KINDS": 3, "BATCH": 4}
 _LEARNING = {"SYMMETRIC": 1, "AT_ONCE": 4, "STAGES": 1, "SEARCHING": 0}
 _2048 = {"GAME": 2048, "TUPLES": "TUPLE(0x3f)TUPLE(0x3f0)TUPLE(0x77)TUPLE(0x770)", **_LEARNING}
 _2584 = {"GAME": 2584, "TUPLES": "TUPLE(0xf)TUPLE(0xf0)TUPLE(0x33)", **_LEARNING}
+_OTHELLO = {"BOARD_ROWS": 8, "BOARD_COLUMNS": 8, "TO_WINNER": 1, "BONUS": 6400, "WIDENED": 100}
 VARIANTS = {  # by source: the macros (dictionaries) that it is compiled with, where it takes any
     "connect4_solver.cu": [
         {},
@@ -20,6 +21,13 @@ VARIANTS = {  # by source: the macros (dictionaries) that it is compiled with, w
         {"LANES": 4, "ROWS": 4, "COLUMNS": 8},
         {"LANES": 16, "THREADS": 256, "BLOCKS": 4, "ROWS": 3, "COLUMNS": 16},
         {"ROWS": 63, "COLUMNS": 1},
+    ],
+    "connect4_to_depth.cu": [{}, {"LANES": 4, "ROWS": 4, "COLUMNS": 8}],
+    "othello_to_depth.cu": [
+        {**_OTHELLO, "EVALUATION": 0},
+        {**_OTHELLO, "EVALUATION": 1, "LANES": 16, "BLOCKS": 4},
+        {**_OTHELLO, "EVALUATION": 2, "PATTERNS": "TWO(0x8040201008040201)FOUR(0xff)EIGHT(0x1f07)", "LANES": 32},
+        {**_OTHELLO, "BOARD_ROWS": 6, "BOARD_COLUMNS": 6, "EVALUATION": 2, "PATTERNS": "FOUR(0x70707)"},
     ],
     "endgame.cu": [
         {},

@@ -18,7 +18,7 @@ from distsearch.games.interface import CHANCE, as_state
 from distsearch.jobs import gpu_expectimax
 from distsearch.jobs.chance import game_job
 from distsearch.jobs.gpu_expectimax import GpuExpectimaxRunner, GpuGamesRunner
-from distsearch.jobs.gpu_solve import on_gpu
+from distsearch.jobs.gpu_kinds import on_gpu
 from distsearch.jobs.self_play import GamesPool
 from distsearch.jobs.two_player import KINDS
 from distsearch.testing.emulated_gpu import EmulatedGpu, EmulatedKernel

@@ -7,13 +7,13 @@ import pytest
 from distsearch.api import devices
 from distsearch.api.session import Session
 from distsearch.gpu import connect4
-from distsearch.jobs import gpu_solve
+from distsearch.jobs import gpu_two_player
 from distsearch.jobs.gpu_expectimax import GpuExpectimaxRunner, GpuGamesRunner
-from distsearch.jobs.gpu_solve import GpuSolveRunner
+from distsearch.jobs.gpu_two_player import GpuTwoPlayerRunner
 from distsearch.server.request_queue import RequestQueue
 from distsearch.testing.emulated_gpu import EmulatedGpu
 
-from ..jobs.test_gpu_solve import GAMES, late
+from ..jobs.test_gpu_two_player import GAMES, late
 from ..server.queue_clients import Asked, finish
 from ..server.searches import TILES
 
@@ -53,18 +53,18 @@ def same_with_gpus(comm, agree, monkeypatch):
 def test_scores_do_not_depend_on_which_ranks_have_a_gpu(game, board, plies, comm, same_with_gpus, seed):
     lines = late(game, board, plies, 12, comm.bcast(seed))
     same_with_gpus(
-        lambda session: [each.score for each in session.solve(game, lines, board)], GpuSolveRunner, "advance"
+        lambda session: [each.score for each in session.solve(game, lines, board)], GpuTwoPlayerRunner, "advance"
     )
 
 
 def test_one_search_is_a_gpus_and_the_others(comm, same_with_gpus, monkeypatch):
     """The GPU has the position, and lends parts of it to the ranks without one."""
     monkeypatch.setattr(connect4, "OFFLOAD_LEFT", 18)
-    monkeypatch.setattr(gpu_solve, "_ALONE", 0)
+    monkeypatch.setattr(gpu_two_player, "_ALONE", 0)
     line = "6727744333361412112"  # 37,000 nodes of one rank
     same_with_gpus(
         lambda session: session.search("connect4", line, exact=True).score,
-        GpuSolveRunner,
+        GpuTwoPlayerRunner,
         "on_offload_results",
         needed=comm.Get_size() > 2,
     )
@@ -82,8 +82,16 @@ def test_one_search_is_that_of_several_ranks_with_a_gpu(position, options, same_
         assert (found.gpu_seconds is not None) == (gpus_at_work[-1] > 0)
         return found.score
 
-    same_with_gpus(searched, GpuSolveRunner, "advance", needed=False, everywhere=True)
+    same_with_gpus(searched, GpuTwoPlayerRunner, "advance", needed=False, everywhere=True)
     assert not gpus_at_work or gpus_at_work[0] == 0 < gpus_at_work[1]
+
+
+@pytest.mark.parametrize("asked", [{"depth": 5}, {"depth": 4, "all_moves": True}], ids=str)
+def test_a_search_to_a_depth_does_not_depend_on_which_ranks_have_a_gpu(asked, same_with_gpus):
+    def searched(session):
+        return session.search("othello", "f5d6c3d3c4f4f6f3", board="8x8", evaluation="complex", **asked).score
+
+    same_with_gpus(searched, GpuTwoPlayerRunner, "advance", needed=False, everywhere=True)
 
 
 def test_games_do_not_depend_on_which_ranks_have_a_gpu(comm, same_with_gpus, seed):
@@ -96,7 +104,7 @@ def test_games_do_not_depend_on_which_ranks_have_a_gpu(comm, same_with_gpus, see
     same_with_gpus(games, GpuGamesRunner, "advance")
 
 
-@pytest.mark.parametrize("runner", [GpuSolveRunner, GpuExpectimaxRunner], ids=lambda runner: runner.__name__)
+@pytest.mark.parametrize("runner", [GpuTwoPlayerRunner, GpuExpectimaxRunner], ids=lambda runner: runner.__name__)
 def test_what_a_service_answers_does_not_depend_on_which_ranks_have_a_gpu(runner, comm, same_with_gpus, seed):
     lines = late("connect4", "5x4", 8, 12, comm.bcast(seed))
 

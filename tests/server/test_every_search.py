@@ -12,7 +12,7 @@ from distsearch.api.book import WITHOUT
 from distsearch.api.options import algorithms_of
 from distsearch.api.session import Session
 from distsearch.jobs.gpu_expectimax import GpuExpectimaxRunner
-from distsearch.jobs.gpu_solve import GpuSolveRunner
+from distsearch.jobs.gpu_two_player import GpuTwoPlayerRunner
 from distsearch.server.request_queue import RequestQueue
 from distsearch.testing.emulated_gpu import EmulatedGpu
 
@@ -159,15 +159,15 @@ def test_what_search_refuses_is_refused_alike(wire, fields, words):
 
 
 GPU_CASES = [
-    (GpuSolveRunner, {"game": "connect4", "position": "1122", "board": "5x4", "exact": True}),
-    (GpuSolveRunner, {"game": "othello", "position": "b1a1a2c1", "board": "4x4", "exact": True}),
+    (GpuTwoPlayerRunner, {"game": "connect4", "position": "1122", "board": "5x4", "exact": True}),
+    (GpuTwoPlayerRunner, {"game": "othello", "position": "b1a1a2c1", "board": "4x4", "exact": True}),
+    (GpuTwoPlayerRunner, {"game": "connect4", "position": "1122", "board": "5x4", "depth": 4}),
+    (GpuTwoPlayerRunner, {"game": "othello", "position": "f5d6c3", "depth": 3}),
     (GpuExpectimaxRunner, {"game": "2048", "position": TILES, "depth": 3, "evaluation": "rows"}),
     (GpuExpectimaxRunner, {"game": "2584", "position": FIBONACCI, "depth": 3, "evaluation": "rows"}),
 ]
 BESIDE_A_GPU = {  # one search of each game and algorithm that no GPU does
-    (case["game"], case.get("algorithm", "alphabeta")): case
-    for case in reversed(CASES)
-    if "algorithm" in case or case["game"] in ("connect4", "othello") and not case.get("exact")
+    (case["game"], case.get("algorithm", "alphabeta")): case for case in reversed(CASES) if "algorithm" in case
 }
 
 
@@ -176,7 +176,7 @@ def launches():
     """How often each runner of a GPU was at work."""
     counted = Counter()
     with pytest.MonkeyPatch.context() as patch:
-        for runner in (GpuSolveRunner, GpuExpectimaxRunner):
+        for runner in (GpuTwoPlayerRunner, GpuExpectimaxRunner):
             advance = runner.advance
             patch.setattr(runner, "advance", lambda self, r=runner, a=advance: (counted.update([r]), a(self))[1])
         patch.setattr(devices, "chosen", lambda comm, device: EmulatedGpu(3))
@@ -188,7 +188,7 @@ def test_a_gpu_answers(tmp_path, launches, runner, case):
     launches.clear()
     with serving(tmp_path / "socket", device="gpu") as wire:
         answer = answer_of(wire, **case)
-        wire.say(id=1, game="othello", depth=3)
+        wire.say(id=1, game="othello", depth=3, evaluation="static")
         refused = wire.hear()
     assert list(launches) == [runner]
     expected = agreed(printed(case))

@@ -26,6 +26,9 @@ constexpr uint64_t every_other_row(int first) {
 struct alignas(16) Connect4 {
     uint64_t own, all;
 
+    using Score = int8_t;
+    struct Tables {};
+    static constexpr bool TO_DEPTH = false;
     static constexpr int MOVES = COLUMNS, SQUARES = ROWS * COLUMNS, HEIGHT = ROWS + 1;
     static constexpr int LATE = 20;      // moves left from which on lines are blocked often enough to look
     static constexpr int MIRRORED = 12;  // stones up to which a position and its mirror image are one
@@ -56,6 +59,10 @@ struct alignas(16) Connect4 {
         return (found | gaps(stones, FALLING) | gaps(stones, LEVEL) | gaps(stones, RISING)) & empty;
     }
 
+    template <class Job>
+    HD static Connect4 of(const Job& job) {
+        return {job.state[0], job.state[1]};
+    }
     HD int left() const { return SQUARES - bits_in(all); }
     HD uint64_t empty() const { return BOARD & ~all; }
     HD uint64_t free() const { return (all + BOTTOM) & BOARD; }
@@ -70,7 +77,9 @@ struct alignas(16) Connect4 {
 
     // The moves worth a search, of a position whose side to move does not win at once.
     HD uint64_t moves() const { return worth_playing(completing(all ^ own, empty())); }
+    HD static int slots(uint64_t) { return MOVES; }
     HD static bool has(uint64_t moves, int m) { return moves >> HEIGHT * m & COLUMN; }
+    HD static int code(uint64_t, int m) { return m; }
     HD Connect4 played(int m) const { return {all ^ own, all | ((all + BOTTOM) & COLUMN << HEIGHT * m)}; }
 
     // Bounds of any position's value, by wins and losses of the next three plies.
@@ -96,12 +105,17 @@ struct alignas(16) Connect4 {
 
     // Bounds of a value, as far as they answer whether it is ``beta`` or more, and what the move that led here is worth
     // trying, another number for each move. The side to move does not win at once.
-    HD void bounds(int m, int left, int beta, int& low, int& high, int& order) const {
+    HD void bounds(Tables, int m, int left, int beta, int& low, int& high, int& order) const {
         uint64_t empty = this->empty(), threats = completing(all ^ own, empty);
-        constexpr int MIDDLE = COLUMNS / 2;
-        order = bits_in(threats) * 64 + 63 - (m < MIDDLE ? 2 * (MIDDLE - m) - 1 : 2 * (m - MIDDLE));
+        order = worth(m, threats);
         settle(left, worth_playing(threats) != 0, low, high);
         if (left <= LATE && low < high) follow_up(beta, empty, low, high);
+    }
+
+    // How early to try the move that led here, after which the side that made it has these threats.
+    HD static int worth(int m, uint64_t threats) {
+        constexpr int MIDDLE = COLUMNS / 2;
+        return bits_in(threats) * 64 + 63 - (m < MIDDLE ? 2 * (MIDDLE - m) - 1 : 2 * (m - MIDDLE));
     }
 
     // A side that answers every stone in the column where it fell (Allis's claimeven, 1988) is sure of the squares above,
@@ -149,7 +163,7 @@ struct alignas(16) Connect4 {
 
     // The score to ask for next between two bounds. Early in the game, whether it is large, then whether it is middling;
     // later on from the middle outwards, from one bound to the next.
-    HD static int question(int left, int low, int high) {
+    HD static int question(int left, int low, int high, int) {
         if (3 * left > 2 * SQUARES) {
             constexpr int LIMITS[2] = {SQUARES / 5, SQUARES / 14};
             for (int limit : {LIMITS[0], LIMITS[1]}) {

@@ -4,7 +4,7 @@
 
 KERNEL_BOUNDS(solve, Parameters, THREADS, BLOCKS) {
     SHARED_BYTES(memory);
-    search<Connect4>(p, memory);
+    search<Connect4>(p, memory, {});
 }
 
 KERNEL_BOUNDS(offload, OffloadParameters, 32, 1) {

@@ -16,7 +16,7 @@ struct OffloadGroup : Group<Game> {
     static constexpr unsigned CLAIMED = 1 << 20;  // more than groups are ever at a position
     static constexpr int TURNS = 200, COLLISIONS = 8;
 
-    ON_DEVICE OffloadGroup(const Parameters& p, char* memory) : Base(p, memory) {}
+    ON_DEVICE OffloadGroup(const Parameters& p, char* memory) : Base(p, memory, {}) {}
 
     ON_DEVICE void add(unsigned counter, unsigned number) const {
         if (leads() && counter != NOT_COUNTED) atomicAdd(&p.node_counters[counter], number);

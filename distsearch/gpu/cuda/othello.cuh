@@ -106,6 +106,27 @@ struct Board {
         return turned;
     }
 
+    // The same for a square as a bit, without rays.
+    HD static uint64_t turned_by(uint64_t own, uint64_t opp, uint64_t square) {
+        const uint64_t inner = opp & INNER;
+        return run<1>(own, inner, square) | run<COLUMNS - 1>(own, inner, square) | run<COLUMNS>(own, opp, square) |
+               run<COLUMNS + 1>(own, inner, square);
+    }
+
+    template <int STEP>
+    HD static uint64_t run(uint64_t own, uint64_t line, uint64_t square) {
+        uint64_t up = line & square << STEP, down = line & square >> STEP;
+        up |= line & up << STEP;
+        down |= line & down >> STEP;
+        const uint64_t up_pairs = line & line << STEP, down_pairs = up_pairs >> STEP;
+#pragma unroll
+        for (int i = 0; i < DOUBLINGS; ++i) {
+            up |= up_pairs & up << 2 * STEP;
+            down |= down_pairs & down >> 2 * STEP;
+        }
+        return (up << STEP & own ? up : 0) | (down >> STEP & own ? down : 0);
+    }
+
     // The squares of the board's quarters that have an odd number of empty ones.
     HD static uint64_t odd_quarters(uint64_t empty) {
         uint64_t odd = 0;

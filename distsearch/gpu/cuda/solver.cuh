@@ -1,4 +1,5 @@
-// Exact scores of positions of a two-player game by null windows: groups of lanes that search, and how they share work.
+// Scores of positions of a two-player game by null windows, to the end or to a depth: groups of lanes that search, and
+// how they share work.
 //
 // A group of LANES lanes is one search. At a node each lane makes a move (or several, if there are more of them) and
 // looks at the position behind it: what the game knows of it, and what the table does. So the node is answered at once
@@ -17,6 +18,8 @@
 //   good enough. A group chooses anew after every answer, with what the others have found meanwhile.
 // - Now and then every group looks up its own way from the root, and goes back to the first node that is answered.
 #pragma once
+#include <type_traits>
+
 #include "table.cuh"
 
 #ifndef LANES
@@ -33,7 +36,6 @@
 #endif
 
 
-constexpr int UNKNOWN = -128, HIGHEST = 127;
 constexpr int UNASSIGNED = -1, GONE = -2;  // instead of a job
 constexpr int ASKING = -1;              // instead of a level: the question is not known yet
 constexpr unsigned NOT_COUNTED = 0xFFFFFFFF;
@@ -41,22 +43,28 @@ constexpr unsigned NOT_COUNTED = 0xFFFFFFFF;
 template <class Game>
 struct Group {
     using State = Game;
+    using Score = typename Game::Score;
+    static constexpr int HIGHEST = sizeof(Score) == 1 ? 127 : 32767, UNKNOWN = -HIGHEST - 1;
     static constexpr int MOVES = Game::MOVES, EACH = (MOVES + LANES) / LANES;  // a lane's moves, or the node itself
     static constexpr int ORDER = (MOVES + 8) / 8 * 8;
-    static constexpr unsigned END = 0xFF, CHOOSES = 0x80, SECOND = 0x40, CUT = 0x20, SLOT = 0x1F;
+    static constexpr bool WIDE = MOVES > 31;
+    using Flags = std::conditional_t<WIDE, uint16_t, uint8_t>;
+    using Moves = std::conditional_t<WIDE, uint64_t, uint32_t>;  // a bit for each, by its code
+    static constexpr unsigned END = 0xFF, SLOT = WIDE ? 0x7F : 0x1F, CUT = SLOT + 1, SECOND = 2 * CUT, CHOOSES = 4 * CUT;
 
     struct alignas(16) Level {
         State state;
         union {
             uint8_t order[ORDER];  // moves still to be searched, then END; or, where moves are chosen anew,
-            uint32_t done;         // those that are answered
+            Moves done;            // those that are answered
         };
-        int8_t low, high, best;  // bounds of the node; of the moves that are not good enough
-        uint8_t next;            // move at work: its place in the order, or CHOOSES and itself
+        Score low, high, best;  // bounds of the node; of the moves that are not good enough
+        Flags next;             // move at work: its place in the order, or CHOOSES and itself
         unsigned counter;
     };
 
     const Parameters& p;
+    const typename Game::Tables tables;  // of its evaluation
     Level* stack;
     const unsigned lane, first_lane;  // of this group; its first one's number in the warp
     unsigned number;
@@ -66,8 +74,8 @@ struct Group {
     int cursor = 0, looked = 0;  // of a search for a job
     bool detached = false;           // does not take part, see ``offload.cuh``
 
-    ON_DEVICE Group(const Parameters& p, char* memory)
-        : p(p), lane(threadIdx.x % LANES), first_lane(lane_number() - threadIdx.x % LANES) {
+    ON_DEVICE Group(const Parameters& p, char* memory, const typename Game::Tables& tables)
+        : p(p), tables(tables), lane(threadIdx.x % LANES), first_lane(lane_number() - threadIdx.x % LANES) {
         const unsigned per_warp = 32 / LANES, warp = threadIdx.x / 32, warps = blockDim.x / 32;
         const unsigned of_warp = lane_number() / LANES;
         stack = reinterpret_cast<Level*>(memory) + size_t(warp * per_warp + of_warp) * p.levels;
@@ -149,7 +157,7 @@ struct Group {
         if (i >= p.count) i %= p.count;
         if (helps && looked + int(lane) < p.count) {
             const Job& each = p.jobs[i];
-            int left = reinterpret_cast<const State&>(each.state).left();
+            int left = State::of(each).left();
             room = !solved(each) && __ldcg(&p.node_counters[counter_of(i)]) < p.max_groups_per_job[left];
         }
         unsigned with_room = ballot(room);
@@ -169,7 +177,7 @@ struct Group {
 
     ON_DEVICE bool solved(const Job& job) const {
         int low = __ldcg(&job.low), high = __ldcg(&job.high);
-        return low >= high || low >= __ldcg(&job.window_high) || high <= __ldcg(&job.window_low);
+        return low + p.tolerance >= high || low >= __ldcg(&job.window_high) || high <= __ldcg(&job.window_low);
     }
 
     // Find the question that the job's bounds leave, or let go of it.
@@ -178,7 +186,7 @@ struct Group {
         int low = 0, high = 0;
         if (asks) {
             Job& mine = p.jobs[job];
-            s = reinterpret_cast<const State&>(mine.state);
+            s = State::of(mine);
             low = __ldcg(&mine.low), high = __ldcg(&mine.high);
             if (low == UNKNOWN) {
                 s.opening(low, high);
@@ -189,12 +197,12 @@ struct Group {
         low = from(0, low), high = from(0, high);
         if (!asks) return;
         const int least = max(low, p.jobs[job].window_low), greatest = min(high, p.jobs[job].window_high);
-        if (least >= greatest) {
+        if (least >= greatest || low + p.tolerance >= high) {
             if (leads()) atomicAdd(&p.node_counters[counter_of(job)], 0xFFFFFFFFu);
             job = UNASSIGNED;
             return;
         }
-        beta0 = Game::question(s.left(), least, greatest);
+        beta0 = Game::question(s.left(), least, greatest, p.jobs[job].guess);
         level = 0;
         if (leads()) place(low, high, counter_of(job), 0);
     }
@@ -204,8 +212,19 @@ struct Group {
         Level& here = stack[level];
         here.state = s;
         here.done = 0;
-        here.low = int8_t(low), here.high = int8_t(high), here.best = UNKNOWN, here.next = uint8_t(kind);
+        here.low = Score(low), here.high = Score(high), here.best = UNKNOWN, here.next = Flags(kind);
         here.counter = counter;
+    }
+
+    // Two bounds in a word, for an exchange between lanes.
+    HD static int paired(int low, int high) { return (low & 0xFFFF) | high << 16; }
+    HD static int lower(int pair) { return int16_t(pair); }
+    HD static int upper(int pair) { return pair >> 16; }
+
+    // The move that was good enough in a search of the node two plies less deep.
+    ON_DEVICE int shallower_move() const {
+        bool unused;
+        return s.left() > 2 ? probe(p.table, s.shallower().hash(), s.left() - 2, unused).move : NO_MOVE;
     }
 
     // Look at all moves of the node; return whether it is answered, by ``value`` and ``move``, else go on to a move.
@@ -216,10 +235,11 @@ struct Group {
         const int inner = works ? node_of(here.counter) : -1;
         const int children = inner < 0 ? -1 : node(inner).children;
         const bool chooses = works && (children >= 0 || left > p.share_left);
-        const unsigned done = chooses ? here.done : 0;
+        const Moves done = chooses ? here.done : 0;
         const auto moves = s.moves();
+        const int slots = works ? Game::slots(moves) : 0, self_at = slots;  // the lane behind the moves has the node
 
-        int low[EACH], high[EACH], order[EACH], child[EACH];
+        int low[EACH], high[EACH], order[EACH], child[EACH], code[EACH];
         unsigned counter[EACH], crowd[EACH];
         bool open[EACH], cut[EACH];
         Known self = {UNKNOWN, HIGHEST, NO_MOVE, false};
@@ -228,25 +248,30 @@ struct Group {
         unsigned count = 0;
 #pragma unroll
         for (int k = 0; k < EACH; ++k) {
-            const int m = k * LANES + int(lane);
-            const bool is_self = m == MOVES;
-            const bool valid = works && m < MOVES && Game::has(moves, m) && !(chooses && done >> m & 1);
-            const State c = valid ? s.played(m) : s;
-            const int left_there = valid ? c.left() : left;
-            child[k] = valid && children >= 0 ? p.children[children + m] : -1;
             counter[k] = NOT_COUNTED, crowd[k] = 0;
-            low[k] = UNKNOWN, high[k] = HIGHEST, order[k] = -1;
+            low[k] = UNKNOWN, high[k] = HIGHEST, order[k] = -1, child[k] = -1, code[k] = NO_MOVE;
+            open[k] = cut[k] = false;
+            if (k && !any(k * LANES <= slots)) continue;
+            const int m = k * LANES + int(lane);
+            const bool is_self = works && m == self_at;
+            if (works && m < slots && Game::has(moves, m)) code[k] = Game::code(moves, m);
+            const bool valid = code[k] != NO_MOVE && !(chooses && done >> (code[k] & 63) & 1);
+            const State c = valid ? s.played(code[k]) : s;
+            const int left_there = valid ? c.left() : left;
+            if (valid && children >= 0) child[k] = p.children[children + m];
             Known known = {UNKNOWN, HIGHEST, NO_MOVE, false};
             bool worthier = false;
             if (works && (valid || is_self) && (left_there >= p.table_left || chooses)) {
                 const uint64_t hash = c.hash();
                 known = probe(p.table, hash, left_there, worthier);
                 ++looks;
+                if constexpr (Game::TO_DEPTH)
+                    if (is_self && known.move == NO_MOVE) known.move = shallower_move();
                 if (chooses && valid && left_there >= p.share_left) counter[k] = unsigned(hash) & p.counter_mask;
             }
             if (child[k] >= 0) counter[k] = counter_of(child[k]);
             if (counter[k] != NOT_COUNTED) crowd[k] = __ldcg(&p.node_counters[counter[k]]);
-            if (valid) c.bounds(m, left_there, 1 - beta, low[k], high[k], order[k]);
+            if (valid) c.bounds(tables, code[k], left_there, 1 - beta, low[k], high[k], order[k]);
             hits += known.there;
             if (is_self) self = known, second = worthier;
             low[k] = max(low[k], known.low), high[k] = min(high[k], known.high);
@@ -260,12 +285,10 @@ struct Group {
             count += bits_in(ballot(valid));
         }
         // what the table knows of the node
-        constexpr int LAST = MOVES % LANES;
-        const unsigned told = from(LAST, unsigned(self.low + 128) | unsigned(self.high + 128) << 8 |
-                                             unsigned(self.move) << 16 | unsigned(second) << 24);
-        const int self_low = int(told & 0xFF) - 128, self_high = int(told >> 8 & 0xFF) - 128;
-        const int self_move = int(told >> 16 & 0xFF);
-        second = told >> 24 & 1;
+        const int told = from(self_at % LANES, paired(self.low, self.high));
+        const unsigned more = from(self_at % LANES, unsigned(self.move) | unsigned(second) << 8);
+        const int self_low = lower(told), self_high = upper(told), self_move = int(more & 0xFF);
+        second = more >> 8;
 
         best = most(best);
         bool good = false, some = false;
@@ -273,8 +296,8 @@ struct Group {
 #pragma unroll
         for (int k = 0; k < EACH; ++k) {
             const unsigned cuts = ballot(cut[k]);
-            const int which = cuts ? lowest_bit(cuts) : 0, reached = from(which, -high[k]);
-            if (cuts && !good) good = true, value = reached, move = k * LANES + which;
+            const int which = cuts ? lowest_bit(cuts) : 0, reached = from(which, -high[k]), by = from(which, code[k]);
+            if (cuts && !good) good = true, value = reached, move = by;
             some |= ballot(open[k]) != 0;
         }
         if (works) {
@@ -297,8 +320,7 @@ struct Group {
         int first = -1;
 #pragma unroll
         for (int k = 0; k < EACH; ++k) {
-            const int m = k * LANES + int(lane);
-            if (m == self_move) order[k] += Game::BEST;
+            if (code[k] == self_move) order[k] += Game::BEST;
             if (chooses) {  // first those with fewer groups than may be there, then those with the fewest
                 const unsigned limit = waits ? p.max_groups_per_node[max(left - 1, 0)] : 1;
                 if (crowd[k] >= limit) order[k] -= Game::BEST * 2 * int(1 + min(255 * crowd[k] / limit, 8191u) / 16);
@@ -306,11 +328,15 @@ struct Group {
             if (!open[k]) order[k] = INT32_MIN;
         }
 #pragma unroll
-        for (int m = 0; m < MOVES; ++m) {
-            const int other = from(m % LANES, order[m / LANES]);
-            n += other != INT32_MIN;
+        for (int of = 0; of < EACH; ++of) {
+            if (!any(works && !answered && of * LANES < slots)) continue;
 #pragma unroll
-            for (int k = 0; k < EACH; ++k) ahead[k] += other > order[k];
+            for (int m = of * LANES; m < MOVES && m < (of + 1) * LANES; ++m) {
+                const int other = from(m % LANES, order[of]);
+                n += other != INT32_MIN;
+#pragma unroll
+                for (int k = 0; k < EACH; ++k) ahead[k] += other > order[k];
+            }
         }
 #pragma unroll
         for (int k = 0; k < EACH; ++k) {
@@ -320,29 +346,30 @@ struct Group {
         const bool goes_on = works && !answered;
         __syncwarp();  // all lanes have read the level before it changes
         const int source = max(first, 0) % LANES;
-        int bounds = 0, inner_child = -1;
+        int bounds = 0, inner_child = -1, its_code = 0;
         unsigned its_counter = NOT_COUNTED;
 #pragma unroll
         for (int k = 0; k < EACH; ++k) {
-            const int these = from(source, low[k] + 128 | (high[k] + 128) << 8), there = from(source, child[k]);
+            const int these = from(source, paired(low[k], high[k])), there = from(source, child[k]);
+            const int played = from(source, code[k]);
             const unsigned place = from(source, counter[k]);
-            if (first / LANES == k) bounds = these, inner_child = there, its_counter = place;
+            if (max(first, 0) / LANES == k) bounds = these, inner_child = there, its_counter = place, its_code = played;
         }
         if (goes_on && !chooses) {
 #pragma unroll
             for (int k = 0; k < EACH; ++k)
-                if (open[k]) here.order[ahead[k]] = uint8_t(k * LANES + lane);
+                if (open[k]) here.order[ahead[k]] = uint8_t(code[k]);
             if (leads()) here.order[n] = END;
         }
         if (works && leads()) {
-            here.best = int8_t(best);
-            here.next = uint8_t((second ? SECOND : 0u) | (chooses ? CHOOSES | (here.next & CUT) | unsigned(max(first, 0)) : 0u));
+            here.best = Score(best);
+            here.next = Flags((second ? SECOND : 0u) | (chooses ? CHOOSES | (here.next & CUT) | (its_code & SLOT) : 0u));
         }
         if (goes_on) {
-            s = inner_child >= 0 ? reinterpret_cast<const State&>(node(inner_child).state) : s.played(first);
+            s = inner_child >= 0 ? State::of(node(inner_child)) : s.played(its_code);
             ++level;
             if (leads()) {
-                place((bounds & 0xFF) - 128, (bounds >> 8 & 0xFF) - 128, its_counter, waits ? 0 : CUT);
+                place(lower(bounds), upper(bounds), its_counter, waits ? 0 : CUT);
                 if (its_counter != NOT_COUNTED) atomicAdd(&p.node_counters[its_counter], 1u);
             }
         }
@@ -398,6 +425,7 @@ struct Group {
             if (inner >= 0 && found.yes) atomicMax(&node(inner).low, found.low);
             if (inner >= 0 && !found.yes) atomicMin(&node(inner).high, found.high);
             if (level > 0 && found.counter != NOT_COUNTED) atomicAdd(&p.node_counters[found.counter], 0xFFFFFFFFu);
+            if (level == 0 && found.yes && move != NO_MOVE) atomicMax(&node(inner).best, (value - UNKNOWN) << 8 | move);
         }
         if (level-- == 0) return false;  // now it is ASKING
         s = found.above;
@@ -406,16 +434,16 @@ struct Group {
             return true;
         }
         Level& above = stack[level];
-        if (leads()) above.best = int8_t(found.best);
+        if (leads()) above.best = Score(found.best);
         if (found.next & CHOOSES) {
-            if (leads()) above.done |= 1u << found.at_work;
+            if (leads()) above.done |= Moves(1) << (found.at_work & 63);
             return false;
         }
         if (found.following == END) {
             value = found.best;
             return true;
         }
-        if (leads()) above.next = uint8_t(found.next + 1);
+        if (leads()) above.next = Flags(found.next + 1);
         s = s.played(int(found.following));
         ++level;
         int low, high;
@@ -439,7 +467,8 @@ struct Group {
                 Known known = probe(p.table, each.state.hash(), left, unused);
                 if (inner >= 0) {
                     const Job& there = node(inner);
-                    known.low = max(known.low, __ldcg(&there.low));
+                    const int low = __ldcg(&there.low);
+                    if (low > known.low) known.low = low, known.move = NO_MOVE;  // what move that takes, others know
                     known.high = min(known.high, __ldcg(&there.high));
                     if (i == 0 && solved(there)) known.low = HIGHEST;  // no group asks any more
                 }
@@ -482,8 +511,8 @@ struct Group {
 };
 
 template <class Game>
-ON_DEVICE void search(const Parameters& p, char* memory) {
-    Group<Game> group(p, memory);
+ON_DEVICE void search(const Parameters& p, char* memory, const typename Game::Tables& tables) {
+    Group<Game> group(p, memory, tables);
     const uint64_t end = nanoseconds() + p.nanoseconds;
     group.resume();
     for (unsigned turns = 0; group.any(group.job != GONE); ++turns) {

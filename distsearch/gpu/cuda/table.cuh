@@ -17,20 +17,21 @@ struct Known {  // of a position: the bounds of its value, and the move that was
 };
 
 constexpr int NO_MOVE = 0xFF;
-constexpr int BOUND_OFFSET = 128;  // bounds are stored with this added
+constexpr int BOUND_OFFSET = 32768;  // bounds are stored with this added
+constexpr unsigned RUNS = 0x7FFF;    // of a run's number, as much as an entry has
 
 HD ulonglong2* bucket_of(const Table& table, uint64_t hash) {
     return table.entries + 2 * size_t((hash >> 32) * table.buckets >> 32);
 }
 
 HD uint64_t packed(int low, int high, int move, int left, unsigned run) {
-    return uint64_t(unsigned(low + BOUND_OFFSET)) | uint64_t(unsigned(high + BOUND_OFFSET)) << 8 |
-           uint64_t(unsigned(move)) << 16 | uint64_t(unsigned(left)) << 24 | uint64_t(run & 0xFFFF) << 32 |
+    return uint64_t(unsigned(low + BOUND_OFFSET)) | uint64_t(unsigned(high + BOUND_OFFSET)) << 16 |
+           uint64_t(unsigned(move)) << 32 | uint64_t(unsigned(left)) << 40 | uint64_t(run & RUNS) << 48 |
            uint64_t(1) << 63;
 }
 
 HD Known unpacked(uint64_t data) {
-    return {int(data & 0xFF) - BOUND_OFFSET, int(data >> 8 & 0xFF) - BOUND_OFFSET, int(data >> 16 & 0xFF), true};
+    return {int(data & 0xFFFF) - BOUND_OFFSET, int(data >> 16 & 0xFFFF) - BOUND_OFFSET, int(data >> 32 & 0xFF), true};
 }
 
 // What is known of a hash; ``second``: whether what comes of it belongs into the second entry of its bucket.
@@ -38,7 +39,7 @@ ON_DEVICE Known probe(const Table& table, uint64_t hash, int left, bool& second)
     ulonglong2* at = bucket_of(table, hash);
     ulonglong2 first = __ldcg(at), other = __ldcg(at + 1);
     bool same = (first.x ^ first.y) == hash && first.y;
-    second = !same && unsigned(first.y >> 32 & 0xFFFF) == (table.run & 0xFFFF) && int(first.y >> 24 & 0xFF) > left;
+    second = !same && unsigned(first.y >> 48 & RUNS) == (table.run & RUNS) && int(first.y >> 40 & 0xFF) > left;
     if (same) return unpacked(first.y);
     if ((other.x ^ other.y) == hash && other.y) return unpacked(other.y);
     return {-BOUND_OFFSET, BOUND_OFFSET - 1, NO_MOVE, false};

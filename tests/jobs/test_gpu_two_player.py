@@ -15,7 +15,8 @@ from distsearch.cluster.messages import Message, MessageType
 from distsearch.cluster.worker import Worker
 from distsearch.core.errors import UserError
 from distsearch.games.interface import legal_moves, step
-from distsearch.jobs.gpu_solve import GpuSolveRunner, on_gpu
+from distsearch.jobs.gpu_kinds import on_gpu
+from distsearch.jobs.gpu_two_player import GpuTwoPlayerRunner
 from distsearch.jobs.two_player import KINDS, TO_THE_END
 from distsearch.testing.emulated_gpu import EmulatedGpu, EmulatedKernel
 
@@ -70,16 +71,70 @@ def test_two_runs_of_one_setup_are_at_work_at_once(with_gpu, seed):
     assert [other for _, other in found] == scores[::-1]
 
 
-@pytest.mark.parametrize("what", ["perft", "search to a depth", "submasters"])
-def test_what_no_gpu_does_is_refused(what, with_gpu):
-    with (
-        pytest.raises(UserError, match="GPU|device g"),
-        Session(device="gpu", submasters=int(what == "submasters")) as session,
-    ):
-        if what == "perft":
-            session.perft("othello", 2)
-        else:
-            session.search("connect4", depth=4)
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"game": "othello", "evaluation": "static"}, "by evaluation discs or complex or patterns, not static"),
+        ({"game": "othello", "board": "10x10"}, "boards of up to 64 squares, not 10x10"),
+        ({"game": "othello", "selective": 0.9}, "give selective 1"),
+        ({"game": "connect4", "nodes": 1000}, "goes without nodes"),
+        ({"game": "connect4", "algorithm": "minimax"}, "for all else use --device cpu"),
+        ({"game": "connect4", "board": "2x17"}, "at most 16 columns"),
+    ],
+    ids=str,
+)
+def test_searches_that_no_gpu_does_are_refused(asked, said, with_gpu):
+    with Session(device="gpu") as session, pytest.raises(UserError, match=said):
+        session.search(**{"depth": None if "nodes" in asked else 4, **asked})
+
+
+def test_what_else_no_gpu_does_is_refused(with_gpu):
+    with pytest.raises(UserError, match="GPU|device g"), Session(device="gpu", submasters=1):
+        pass
+    with pytest.raises(UserError, match="GPU|device g"), Session(device="gpu") as session:
+        session.perft("othello", 2)
+
+
+DEEP = [
+    ("connect4", {"depth": 5}, 12),
+    ("connect4", {"depth": 6, "board": "5x4"}, 16),  # the end is in sight
+    ("othello", {"depth": 3}, 20),
+    ("othello", {"depth": 2, "evaluation": "complex"}, 20),
+    ("othello", {"depth": 5, "board": "4x4", "evaluation": "complex"}, 7),
+    ("othello", {"depth": 3, "board": "6x6", "all_moves": True}, 12),
+    ("othello", {"depth": 3, "board": "6x6", "rules": {"empties": "none"}, "evaluation": "discs"}, 24),
+]
+
+
+@pytest.mark.parametrize(("game", "asked", "plies"), DEEP, ids=str)
+def test_searches_to_a_depth_are_those_of_a_core(game, asked, plies, with_gpu, seed):
+    board = asked.get("board", "6x7" if game == "connect4" else "8x8")
+    lines = late(game, board, plies, 3, seed)
+    found = {}
+    for device in ("cpu", "gpu"):
+        with Session(device=device) as session:
+            outcomes = [session.search(game, line, **asked) for line in lines]
+            limit = {name: value for name, value in asked.items() if name != "all_moves"}
+            scores = [each.score for each in session.solve(game, lines, **limit)]
+        found[device] = [(each.score, each.depth, each.bound, each.proved, each.moves) for each in outcomes], scores
+        assert all(each.gpu_seconds for each in outcomes) == (device == "gpu")
+    assert found["gpu"] == found["cpu"]
+    module = games.find(game)
+    rules = module.rules(tuple(map(int, board.split("x"))), **asked.get("rules", {}))
+    with Session() as session:  # the moves of the GPU, which came last, have the score
+        for line, outcome in zip(lines, outcomes, strict=True):
+            moved = step(module, module.parse(line, rules), rules, module.parse_move(outcome.move, rules))
+            if legal_moves(module, moved, rules) and asked["depth"] > 1:
+                deep = session.search(
+                    game, module.text(moved, rules), **{**asked, "depth": asked["depth"] - 1, "all_moves": False}
+                )
+                assert -deep.score == outcome.score
+
+
+def test_a_gpu_goes_deeper_and_deeper_until_a_limit_of_time(with_gpu):
+    with Session(device="gpu") as session:
+        found = session.search("othello", "f5d6c3d3c4f4f6", board="8x8", time=1.5, selective=1)
+        assert (found.complete, found.gpu_seconds > 0, found.depth >= 1) == (True, True, True)
 
 
 def jobs_of(runner, game, board, lines):
@@ -92,14 +147,19 @@ def jobs_of(runner, game, board, lines):
     return jobs
 
 
-@pytest.fixture(params=GAMES, ids=lambda value: value[0])
-def made(request, seed):
-    """(runner, jobs) of a game."""
-    game, board, plies = request.param
+def runner_of(game, board):
     setup = {"kind": "solve", "game": game, "board": list(map(int, board.split("x"))), "options": {}, "brief": True}
     runner = on_gpu(KINDS, EmulatedGpu(2))["solve"](setup)
     runner.compile()
     runner.open(1)
+    return runner
+
+
+@pytest.fixture(params=GAMES, ids=lambda value: value[0])
+def made(request, seed):
+    """(runner, jobs) of a game."""
+    game, board, plies = request.param
+    runner = runner_of(game, board)
     return runner, jobs_of(runner, game, board, late(game, board, plies, 5, seed))
 
 
@@ -134,8 +194,12 @@ def test_nodes_add_up_and_what_is_no_work_for_a_gpu_is_the_cpus(made):
     assert records["nodes"].sum() > 0
 
 
-def test_what_is_counted_on_the_gpu_is_told(made):
-    runner, jobs = made
+@pytest.mark.parametrize(
+    ("game", "board", "plies", "more"), [("connect4", "5x4", 8, ["1122"]), (*GAMES[1], [])], ids=str
+)
+def test_what_is_counted_on_the_gpu_is_told(game, board, plies, more, seed):
+    runner = runner_of(game, board)
+    jobs = jobs_of(runner, game, board, late(game, board, plies, 5, seed) + more)
     runner.add(jobs)
     records = [runner.advance()]
     while runner.at_work:
@@ -183,7 +247,7 @@ def test_among_others_its_jobs_go_back(failing, seed, capsys):
     assert not records["complete"].any()
     assert not runner.at_work
     assert "goes on without its GPU: CUDA: cuCtxSynchronize failed" in capsys.readouterr().err
-    assert not isinstance(kinds["solve"](setup), GpuSolveRunner)
+    assert not isinstance(kinds["solve"](setup), GpuTwoPlayerRunner)
 
 
 def test_a_kernel_that_cannot_be_made_leaves_a_rank_its_core(monkeypatch, capsys):

@@ -1,164 +1,57 @@
-"""The kinds of job that a GPU does, many at a time: see ``cluster.protocols.BatchRunner``.
+"""Jobs of games of two players that a GPU does, many at a time: see ``cluster.protocols.BatchRunner``."""
 
-Records of jobs and results are those of the runners on a CPU, so ranks with and without a GPU work on one search. Jobs
-that a GPU cannot do, the same rank does on its CPU.
-"""
-
-import platform
 from collections import deque
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ..cluster.protocols import BatchRunner
-from ..core.errors import UserError, print_error
-from ..games import connect4, othello
+from ..core.errors import UserError
 from ..games.interface import Position, as_state, legal_moves
-from ..gpu.othello_endgame import GpuEndgame
-from ..gpu.solver import GpuSolver
-from . import gpu_expectimax, offloaded
-from .setups import rules_of
+from ..gpu import to_depth
+from . import offloaded
+from .gpu_runner import GpuRunner
+from .gpu_solvers import NO_MOVE, Connect4ToEnd, OthelloToEnd, ToDepth
+from .setups import evaluated, rules_of
 from .two_player import BRIEF_RESULT, SUBTREE_RESULT, job_dtype
 
+KINDS = "solve", "deep"
 _SLOTS = 8192  # jobs at a rank: a batch at work, and one that waits for it
 _CPU_BOARDS = 50_000  # between two launches, of jobs that are the CPU's
-_TABLE_MIB, _ENDGAME_MIB = 4096, 1024  # of the GPU's memory, or
-_SHARE = 8  # an eighth of what is free, for other ranks and other setups
-_NO_MOVE = -2
 _COUNTS = {"nodes": "nodes", "table_hits": "hits", "table_stores": "stores"}  # field of a record → count of a solver
 _LAUNCH, _SHORT_LAUNCH = 0.015, 0.001  # seconds
 _ALONE = (
     8  # launches of a batch before parts of it are offloaded: earlier, that cost 5 to 20% and won nothing (an H200)
 )
+_TO_END = {"connect4": Connect4ToEnd, "othello": OthelloToEnd}
 
 
-def check(setup: dict[str, Any], depth: int | None = None) -> None:
-    """Raise UserError unless a GPU does the jobs of a setup, of searches to so many plies if they are to a depth."""
-    if setup["kind"] in _BY_CHANCE:
-        gpu_expectimax.check(setup, depth)
-    elif setup["kind"] != "solve" or setup["game"] not in _SOLVERS:
-        raise UserError(
-            f"device gpu solves {' and '.join(_SOLVERS)} to the end (add --exact), and searches and plays 2048 and "
-            "2584 by expectimax; for all else use --device cpu"
-        )
+def check(setup: dict[str, Any]) -> None:
+    """Raise UserError unless a GPU does the jobs of a setup of KINDS."""
+    if setup["kind"] == "deep":
+        if setup.get("selective"):
+            raise UserError("device gpu leaves no line out: give selective 1, or use device cpu")
+        if setup.get("repeatable"):
+            raise UserError("device gpu goes without nodes: give depth or time, or use device cpu")
+        to_depth.check(*evaluated(setup))
+    elif setup["game"] not in _TO_END:
+        raise UserError(f"device gpu solves {' and '.join(_TO_END)} to the end, not {setup['game']}: use device cpu")
 
 
-def on_gpu(
-    kinds: dict[str, Callable[[dict], Any]], gpu: Any, among_others: bool = False
-) -> dict[str, Callable[[dict], Any]]:
-    """Return the kinds of job of a rank with a GPU; kinds: those of one without.
+class GpuTwoPlayerRunner(GpuRunner):
+    """Searches positions to the end or to a depth, those of a batch at once.
 
-    among_others: if the GPU fails, the rank says so and goes on without it, and its jobs go back to the source.
-    """
-    rank_gpu = _RankGpu(gpu, among_others)
-
-    def solve(setup):
-        # a part of a middle game of Othello would keep one core busy, whose job cannot be split
-        if rank_gpu.gpu is None or setup["game"] not in _SOLVERS or setup["game"] == "othello" and setup.get("part"):
-            return kinds["solve"](setup)
-        return GpuSolveRunner(setup, rank_gpu, kinds["solve"])
-
-    def by_chance(kind, runner):
-        def make(setup):
-            try:
-                check(setup)
-            except UserError:  # where a GPU is required, the option was refused before
-                return kinds[kind](setup)
-            return runner(setup, rank_gpu.gpu, rank_gpu.fails) if rank_gpu.gpu is not None else kinds[kind](setup)
-
-        return make
-
-    return type(kinds)(
-        {**kinds, "solve": solve, **{kind: by_chance(kind, runner) for kind, runner in _BY_CHANCE.items()}}
-    )
-
-
-def _room(gpu, mib):
-    """Return how many of the wanted MiB a table may take."""
-    return min(mib, max(gpu.free() // _SHARE >> 20, 1))
-
-
-class _RankGpu:
-    """The GPU of a rank, until it fails."""
-
-    def __init__(self, gpu, among_others):
-        self.gpu, self._among_others = gpu, among_others
-
-    def fails(self, error):
-        if not self._among_others:
-            raise error
-        if self.gpu is not None:
-            print_error(f"distsearch: a rank on {platform.node()} goes on without its GPU: {error}")
-        self.gpu = None
-
-
-class _Connect4:
-    """Any number of stones."""
-
-    offloads = True
-
-    def __init__(self, gpu, rules):
-        self.solver = GpuSolver(gpu, connect4, rules, _room(gpu, _TABLE_MIB))
-        self.counts = {}  # of the batch, as of the latest ``found``
-
-    def fits(self, states):
-        return np.ones(len(states), bool)
-
-    def found(self):
-        """Return (scores, complete, moves) of the batch; None for moves if there are none."""
-        scores, complete, _, self.counts = self.solver.result()
-        return scores, complete, None
-
-
-class _Othello:
-    """End games of so few empty squares that one launch can solve them."""
-
-    MOST, offloads = 14, False
-    SHARED = 9  # from so many on, groups without a position help others: 22% faster, measured with 30,000 of 10 to 12
-
-    def __init__(self, gpu, rules):
-        self._rules = rules
-        self.solver: Any = None
-        if int(rules[othello.SQUARES]) <= 64:
-            sizes = {"table_mib": _room(gpu, _ENDGAME_MIB), "share_from": self.SHARED}
-            self.solver = GpuEndgame(gpu, othello, rules, most=self.MOST, **sizes)
-
-    def fits(self, states):
-        if self.solver is None:
-            return np.zeros(len(states), bool)
-        taken = [int(own | other).bit_count() for own, other in states[:, :2]]
-        return int(self._rules[othello.SQUARES]) - np.array(taken, np.int64) <= self.MOST
-
-    def found(self):
-        return self.solver.result()
-
-    @property
-    def counts(self):
-        return self.solver.counts
-
-
-_SOLVERS = {"connect4": _Connect4, "othello": _Othello}
-
-
-_BY_CHANCE = {"expectimax": gpu_expectimax.GpuExpectimaxRunner, "game": gpu_expectimax.GpuGamesRunner}
-
-
-class GpuSolveRunner(BatchRunner):
-    """Solves positions exactly, those of a batch at once.
-
-    rank_gpu: of ``on_gpu``; plain: makes the runner of positions that do not fit the GPU. Once it has ``failed`` it has
-    no jobs: it has returned results of them that are not complete.
+    rank_gpu: of ``gpu_kinds.on_gpu``; plain: makes the runner of positions that do not fit the GPU.
     """
 
     slots = _SLOTS
 
     def __init__(self, setup: dict[str, Any], rank_gpu: Any, plain: Callable[[dict], Any]):
+        super().__init__(rank_gpu.fails)
         self._game, self._rules = rules_of(setup)
         self._plain = plain(setup)
-        self._rank_gpu, self._solver_of = rank_gpu, _SOLVERS[setup["game"]]
-        self._on_gpu: Any = None  # a _Connect4 or an _Othello
-        self.failed = False
+        self._setup, self._rank_gpu = setup, rank_gpu
+        self._on_gpu: Any = None  # one of ``gpu_solvers``
         self._brief = setup.get("brief", False)
         self.result_dtype = BRIEF_RESULT if self._brief else SUBTREE_RESULT
         self.job_dtype = job_dtype(self._game.words(self._rules))
@@ -189,13 +82,10 @@ class GpuSolveRunner(BatchRunner):
         try:
             if self._rank_gpu.gpu is None:
                 raise UserError("it has failed before")
-            self._on_gpu = self._solver_of(self._rank_gpu.gpu, self._rules)
+            make = ToDepth if self._setup["kind"] == "deep" else _TO_END[self._setup["game"]]
+            self._on_gpu = make(self._rank_gpu.gpu, self._setup)
         except UserError as error:
-            self._fail(error)
-
-    def _fail(self, error):
-        self._rank_gpu.fails(error)
-        self.failed = True
+            self.fail(error)
 
     @property
     def engine(self) -> Any:
@@ -219,22 +109,13 @@ class GpuSolveRunner(BatchRunner):
         if self.failed:
             self._waiting.append(jobs)
             return
-        fits = self._on_gpu.fits(jobs["state"])
+        fits = self._on_gpu.fits(jobs)
         self._by_cpu.extend(jobs[i : i + 1] for i in np.flatnonzero(~fits))
         if fits.any():
             self._waiting.append(jobs[fits])
 
-    def advance(self) -> np.ndarray:
-        """Do a launch, and a little of the CPU's jobs; return the records of the jobs that are done."""
-        try:
-            return self._advance()
-        except UserError as error:
-            self._fail(error)
-            return self.stop()
-
     def _advance(self):
-        if self.failed:
-            return self.stop()
+        """Do a launch, and a little of the CPU's jobs; return the records of the jobs that are done."""
         records = []
         if not self._open.any() and self._waiting:
             self._begin(np.concatenate(self._waiting))
@@ -254,13 +135,13 @@ class GpuSolveRunner(BatchRunner):
         self._children: Any = None  # (parents, moves) of the replies that are searched
         self._scores = np.zeros(len(jobs), np.int32)
         self._launches, self._on_gpu.solver.seconds = 0, _LAUNCH
-        self._ask(jobs["state"], jobs["low"], jobs["high"])
+        self._ask(jobs["state"], jobs["depth"], jobs["low"], jobs["high"])
 
-    def _ask(self, states, low, high):
+    def _ask(self, states, depths, low, high):
         self._counted = dict.fromkeys(_COUNTS, 0)
         if self._on_gpu.offloads:
             self._offloaded_rows += [self._row(number) for number in self._on_gpu.solver.offloaded]
-        self._on_gpu.solver.begin(states, low, high)
+        self._on_gpu.begin(states, depths, low, high)
 
     def offload(self, count: int, depth_left: int) -> None:
         """See ``BatchRunner.offload``."""
@@ -300,22 +181,23 @@ class GpuSolveRunner(BatchRunner):
     def _launch(self):
         done = self._on_gpu.solver.advance()
         self._launches += 1
-        scores, complete, moves = self._on_gpu.found()
-        counted = self._on_gpu.counts
+        found, counted = self._on_gpu.found(), self._on_gpu.counts
         counts = {name: counted[there] for name, there in _COUNTS.items()}
         for name, count in counts.items():
             self._spare[name] += count - self._counted[name]
         self._counted = counts
         if self._children is not None:
             self._on_gpu.solver.seconds = _LAUNCH
-            return self._replies(scores, complete)
-        if self._brief or moves is not None:
-            solved = np.flatnonzero(complete & self._open)
-            return self._answered(solved, scores[solved], None if self._brief else moves[solved])
-        if done:
-            self._scores = scores
+            return self._replies(found)
+        complete = found.complete & self._open
+        if not (self._brief or self._on_gpu.tells_moves):  # of one that is at most ``low`` no move is asked for
+            complete &= (found.moves != NO_MOVE) | (found.scores <= self._jobs["low"])
+        solved = np.flatnonzero(complete)
+        records = self._answered(solved, found.scores[solved], None if self._brief else found.moves[solved])
+        if done and self._open.any():
+            self._scores = found.scores
             self._ask_for_replies()
-        return self._none
+        return records
 
     @property
     def _none(self):
@@ -323,28 +205,35 @@ class GpuSolveRunner(BatchRunner):
 
     def _ask_for_replies(self):
         """Search for moves of the solved positions that leave the other side no more than the score."""
-        children, parents, moves = [], [], []
+        children, parents, moves, values = [], [], [], []
         for i in np.flatnonzero(self._open):
-            position = Position(as_state(self._jobs["state"][i]), 0)
+            position, depth = Position(as_state(self._jobs["state"][i]), 0), int(self._jobs["depth"][i]) - 1
             for move in legal_moves(self._game, position, self._rules):
-                children.append(self._game.play(position.state, self._rules, int(move))[0])
+                children.append(as_state(self._game.play(position.state, self._rules, int(move))[0]))
                 parents.append(i)
                 moves.append(move)
-        self._children = np.array(parents, np.int64), np.array(moves, np.int16)
-        low = -self._scores[self._children[0]]
-        self._ask(np.array(children, np.uint64).reshape(-1, 2), low, low + 1)
+                values.append(self._on_gpu.value(children[-1], depth))
+        searched = np.array([value is None for value in values], bool)
+        known = np.array([0 if value is None else value for value in values], np.int32)
+        self._children = np.array(parents, np.int64), np.array(moves, np.int16), searched, known
+        states = np.array(children, np.uint64).reshape(-1, 2)[searched]
+        parents = self._children[0][searched]
+        low = -self._scores[parents]
+        self._ask(states, self._jobs["depth"][parents] - 1, low, low + 1)
         if self._on_gpu.offloads:  # most of them are known, so short launches are enough
             self._on_gpu.solver.seconds = _SHORT_LAUNCH
 
-    def _replies(self, scores, complete):
+    def _replies(self, found):
         """Return the records of positions with a known best move, or without moves."""
-        parents, moves = self._children
-        best = np.full(len(self._jobs), _NO_MOVE, np.int16)
+        parents, moves, searched, known = self._children
+        scores, complete = known.copy(), ~searched
+        scores[searched], complete[searched] = found.scores, found.complete
+        best = np.full(len(self._jobs), NO_MOVE, np.int16)
         good = complete & (scores <= -self._scores[parents])
         best[parents[good][::-1]] = moves[good][::-1]  # the first of several
         waits = np.zeros(len(self._jobs), bool)
         waits[parents[~complete]] = True
-        solved = np.flatnonzero(self._open & ((best != _NO_MOVE) | ~waits))
+        solved = np.flatnonzero(self._open & ((best != NO_MOVE) | ~waits))
         return self._answered(solved, self._scores[solved], best[solved])
 
     def _answered(self, at, scores=None, moves=None):
@@ -360,8 +249,8 @@ class GpuSolveRunner(BatchRunner):
             records[name][0] += self._spare[name] % unanswered if len(at) == unanswered else 0
             self._spare[name] -= int(records[name].sum())
         if moves is not None:
-            records["line_length"] = moves != _NO_MOVE
-            records["line"][:, 0] = np.where(moves != _NO_MOVE, moves, 0)
+            records["line_length"] = moves != NO_MOVE
+            records["line"][:, 0] = np.where(moves != NO_MOVE, moves, 0)
         return records
 
     def _end_at_cpu(self):
