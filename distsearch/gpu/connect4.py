@@ -9,7 +9,7 @@ from ..games.connect4_knowledge import MIRRORED, winning_squares
 NAME = "connect4"
 SOURCE = "connect4_solver.cu"
 MOST_MOVES = 16  # columns for which there is room in a frame
-STATE, SCORE = 16, np.int8  # bytes of a state in a kernel; type of a score
+STATE, SCORE, FLAGS = 16, np.int8, 1  # in a kernel: bytes of a state, type of a score, bytes of a level's flags
 LANES, BLOCKS = 8, 6  # of a search; that a multiprocessor is to hold
 OFFLOADS = True
 

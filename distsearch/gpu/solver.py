@@ -127,7 +127,7 @@ class GpuSolver:
         self.seconds = seconds
         self.split, self._lanes, self._threads = split, lanes, threads
         self._moves = self._game.moves(rules)
-        self._frame = _frame_bytes(self._game.STATE, self._moves, np.dtype(self._game.SCORE).itemsize)
+        self._frame = _frame_bytes(self._game.STATE, self._moves, np.dtype(self._game.SCORE).itemsize, self._game.FLAGS)
         self._arrays = {}
         self._record = np.zeros((), PARAMETERS)
         share = self._game.SHARE if share_left is None else share_left
@@ -340,7 +340,6 @@ def _described(game):
     return GAMES[name]
 
 
-def _frame_bytes(state, moves, score):
+def _frame_bytes(state, moves, score, flags):
     """Return the size of a level of a kernel's stack: state, moves, three scores, flags and a counter."""
-    flags = 2 if moves > 31 else 1
     return -(-(-(-(state + (moves + 8) // 8 * 8 + 3 * score + flags) // 4) * 4 + 4) // 16) * 16

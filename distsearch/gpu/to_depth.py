@@ -25,8 +25,9 @@ class _ToDepth(NamedTuple):
     SOURCE: str
     macros: dict
     most_moves: int
-    STATE: int  # bytes of a state in a kernel
+    STATE: int
     SCORE: type
+    FLAGS: int
     LANES: int  # of a search
     BLOCKS: int  # that a multiprocessor is to hold
     TABLE: int = 2
@@ -68,7 +69,7 @@ def _described(game, rules, evaluation):
         )
     if game.NAME == connect4.NAME:
         macros = connect4_on_gpu.defines(rules)
-        return _ToDepth("connect4_to_depth.cu", macros, int(rules[connect4.COLUMNS]), 32, np.int8, 8, 6)
+        return _ToDepth("connect4_to_depth.cu", macros, int(rules[connect4.COLUMNS]), 32, np.int8, 1, 8, 6)
     rows, columns = board_size(rules)
     if rows * columns > 64:
         raise UserError(f"device gpu searches othello to a depth on boards of up to 64 squares, not {rows}x{columns}")
@@ -84,7 +85,7 @@ def _described(game, rules, evaluation):
         macros["PATTERNS"] = "".join(
             f"{_IMAGES[images]}({squares:#x})" for images, squares in patterns.images_and_squares(evaluation.tables)
         )
-    return _ToDepth("othello_to_depth.cu", macros, rows * columns - 2, 32, np.int16, 32, 8)
+    return _ToDepth("othello_to_depth.cu", macros, rows * columns - 2, 32, np.int16, 2, 32, 8)
 
 
 class GpuDepthSearch(GpuSolver):

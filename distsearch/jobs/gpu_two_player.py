@@ -1,5 +1,6 @@
 """Jobs of games of two players that a GPU does, many at a time: see ``cluster.protocols.BatchRunner``."""
 
+import time
 from collections import deque
 from collections.abc import Callable
 from typing import Any
@@ -7,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import UserError
-from ..games.interface import Position, as_state, legal_moves
 from ..gpu import to_depth
 from . import offloaded
+from .gpu_lines import Lines, Replies
 from .gpu_runner import GpuRunner
 from .gpu_solvers import NO_MOVE, Connect4ToEnd, OthelloToEnd, ToDepth
 from .setups import evaluated, rules_of
@@ -20,6 +21,8 @@ _SLOTS = 8192  # jobs at a rank: a batch at work, and one that waits for it
 _CPU_BOARDS = 50_000  # between two launches, of jobs that are the CPU's
 _COUNTS = {"nodes": "nodes", "table_hits": "hits", "table_stores": "stores"}  # field of a record → count of a solver
 _LAUNCH, _SHORT_LAUNCH = 0.015, 0.001  # seconds
+_WITH_LINES = 16  # jobs of a batch, at most, whose lines go on behind the best move
+_LINE_SECONDS, _LINE_SHARE = 0.05, 0.05  # for the lines of a batch: so long, or a share of what their scores took
 _ALONE = (
     8  # launches of a batch before parts of it are offloaded: earlier, that cost 5 to 20% and won nothing (an H200)
 )
@@ -59,6 +62,8 @@ class GpuTwoPlayerRunner(GpuRunner):
         self._waiting, self._by_cpu, self._at_cpu = [], deque(), None
         self._jobs = np.zeros(0, self.job_dtype)  # the batch at work
         self._open = np.zeros(0, bool)  # those of it that have no answer yet
+        self._replies: Replies | None = None  # of those whose score is known without a move
+        self._lines: Lines | None = None  # of a batch of few jobs, once their scores are known
         self._requested = None  # (how many, the most depth left) of parts to offload
         self._answers, self._offloaded_rows = {}, []  # results of such parts; rows of OFFLOAD
         self._launches = 0  # of the batch
@@ -132,8 +137,10 @@ class GpuTwoPlayerRunner(GpuRunner):
     def _begin(self, jobs):
         self._waiting = []
         self._jobs, self._open = jobs, np.ones(len(jobs), bool)
-        self._children: Any = None  # (parents, moves) of the replies that are searched
-        self._scores = np.zeros(len(jobs), np.int32)
+        self._replies = None
+        self._lines, self._began = None, time.perf_counter()
+        self._scores, self._moves = np.zeros(len(jobs), np.int32), np.full(len(jobs), NO_MOVE, np.int16)
+        self._is_solved = np.zeros(len(jobs), bool)  # those that only wait for their lines
         self._launches, self._on_gpu.solver.seconds = 0, _LAUNCH
         self._ask(jobs["state"], jobs["depth"], jobs["low"], jobs["high"])
 
@@ -161,7 +168,7 @@ class GpuTwoPlayerRunner(GpuRunner):
 
     def _offload(self):
         """Take answers in and offload more parts, if they are requested."""
-        alone = self._launches < _ALONE or self._children is not None
+        alone = self._launches < _ALONE or self._replies is not None or self._lines is not None
         if alone or not self._requested or not self._on_gpu.offloads:
             return
         solver, answers, self._answers = self._on_gpu.solver, self._answers, {}
@@ -186,57 +193,71 @@ class GpuTwoPlayerRunner(GpuRunner):
         for name, count in counts.items():
             self._spare[name] += count - self._counted[name]
         self._counted = counts
-        if self._children is not None:
+        if self._lines is not None:
+            return self._go_on_with_lines(found)
+        if self._replies is not None:
             self._on_gpu.solver.seconds = _LAUNCH
-            return self._replies(found)
-        complete = found.complete & self._open
+            return self._take_replies(found)
+        complete = found.complete & self._open & ~self._is_solved
         if not (self._brief or self._on_gpu.tells_moves):  # of one that is at most ``low`` no move is asked for
             complete &= (found.moves != NO_MOVE) | (found.scores <= self._jobs["low"])
         solved = np.flatnonzero(complete)
-        records = self._answered(solved, found.scores[solved], None if self._brief else found.moves[solved])
-        if done and self._open.any():
-            self._scores = found.scores
+        records = self._solved(solved, found.scores[solved], found.moves[solved])
+        if done and (self._open & ~self._is_solved).any():
+            self._scores = np.where(self._is_solved, self._scores, found.scores)
             self._ask_for_replies()
         return records
+
+    def _solved(self, at, scores, moves):
+        """Return the records of jobs that are solved; those of a few jobs when their lines are known as well."""
+        if self._brief:
+            return self._answered(at, scores)
+        if len(self._jobs) > _WITH_LINES:
+            return self._answered(at, scores, [[move] if move != NO_MOVE else [] for move in moves.tolist()])
+        self._scores[at], self._moves[at], self._is_solved[at] = scores, moves, True
+        if (self._open & ~self._is_solved).any() or not self._open.any():
+            return self._none
+        at = np.flatnonzero(self._open)
+        seconds = max(_LINE_SECONDS, _LINE_SHARE * (time.perf_counter() - self._began))
+        asked = self._jobs["state"][at], self._jobs["depth"][at], self._scores[at], self._moves[at]
+        self._lines, self._lines_of = Lines(self._game, self._rules, self._on_gpu, *asked, seconds), at
+        return self._ask_for_lines()
+
+    def _ask_for_lines(self):
+        """Go on with the lines; return the records of their jobs if there is nothing to go on with."""
+        if self._lines.goes_on:
+            self._counted = dict.fromkeys(_COUNTS, 0)
+            self._lines.ask()
+            self._on_gpu.solver.seconds = _SHORT_LAUNCH
+            return self._none
+        lines = [line for i, line in zip(self._lines_of, self._lines.lines, strict=True) if self._open[i]]
+        at = self._lines_of[self._open[self._lines_of]]
+        return self._answered(at, self._scores[at], lines)
+
+    def _go_on_with_lines(self, found):
+        return self._ask_for_lines() if self._lines.take(found) or not self._lines.goes_on else self._none
 
     @property
     def _none(self):
         return np.zeros(0, self.result_dtype)
 
     def _ask_for_replies(self):
-        """Search for moves of the solved positions that leave the other side no more than the score."""
-        children, parents, moves, values = [], [], [], []
-        for i in np.flatnonzero(self._open):
-            position, depth = Position(as_state(self._jobs["state"][i]), 0), int(self._jobs["depth"][i]) - 1
-            for move in legal_moves(self._game, position, self._rules):
-                children.append(as_state(self._game.play(position.state, self._rules, int(move))[0]))
-                parents.append(i)
-                moves.append(move)
-                values.append(self._on_gpu.value(children[-1], depth))
-        searched = np.array([value is None for value in values], bool)
-        known = np.array([0 if value is None else value for value in values], np.int32)
-        self._children = np.array(parents, np.int64), np.array(moves, np.int16), searched, known
-        states = np.array(children, np.uint64).reshape(-1, 2)[searched]
-        parents = self._children[0][searched]
-        low = -self._scores[parents]
-        self._ask(states, self._jobs["depth"][parents] - 1, low, low + 1)
+        """Search for the moves of positions whose score is known without one."""
+        at = self._replies_to = np.flatnonzero(self._open & ~self._is_solved)
+        jobs = self._jobs[at]
+        self._replies = Replies(self._game, self._rules, self._on_gpu, jobs["state"], jobs["depth"], self._scores[at])
+        self._ask(*self._replies.question)
         if self._on_gpu.offloads:  # most of them are known, so short launches are enough
             self._on_gpu.solver.seconds = _SHORT_LAUNCH
 
-    def _replies(self, found):
+    def _take_replies(self, found):
         """Return the records of positions with a known best move, or without moves."""
-        parents, moves, searched, known = self._children
-        scores, complete = known.copy(), ~searched
-        scores[searched], complete[searched] = found.scores, found.complete
-        best = np.full(len(self._jobs), NO_MOVE, np.int16)
-        good = complete & (scores <= -self._scores[parents])
-        best[parents[good][::-1]] = moves[good][::-1]  # the first of several
-        waits = np.zeros(len(self._jobs), bool)
-        waits[parents[~complete]] = True
-        solved = np.flatnonzero(self._open & ((best != NO_MOVE) | ~waits))
-        return self._answered(solved, self._scores[solved], best[solved])
+        best, waits = self._replies.best(found)
+        at = self._replies_to
+        solved = self._open[at] & ~self._is_solved[at] & ~waits
+        return self._solved(at[solved], self._scores[at[solved]], best[solved])
 
-    def _answered(self, at, scores=None, moves=None):
+    def _answered(self, at, scores=None, lines=()):
         """Return the records of some jobs of the batch, with their share of the counts; without scores: given up."""
         records, unanswered = np.zeros(len(at), self.result_dtype), np.count_nonzero(self._open)
         self._open[at] = False
@@ -248,9 +269,9 @@ class GpuTwoPlayerRunner(GpuRunner):
             records[name] = self._spare[name] // unanswered
             records[name][0] += self._spare[name] % unanswered if len(at) == unanswered else 0
             self._spare[name] -= int(records[name].sum())
-        if moves is not None:
-            records["line_length"] = moves != NO_MOVE
-            records["line"][:, 0] = np.where(moves != NO_MOVE, moves, 0)
+        for record, line in zip(records, lines, strict=False):
+            record["line_length"] = len(line)
+            record["line"][: len(line)] = line
         return records
 
     def _end_at_cpu(self):
@@ -276,7 +297,7 @@ class GpuTwoPlayerRunner(GpuRunner):
             self._plain.narrow(low, high)
             return
         if (at := self._at(job_id)) is not None:
-            if self._children is None:
+            if self._replies is None and self._lines is None:
                 self._on_gpu.solver.narrow(at, low, high)
             return
         for jobs in (*self._waiting, *self._by_cpu):
@@ -289,7 +310,7 @@ class GpuTwoPlayerRunner(GpuRunner):
         if self._is_at_cpu(job_id):
             return self._end_at_cpu()
         if (at := self._at(job_id)) is not None:
-            if self._children is None:
+            if self._replies is None and self._lines is None:
                 self._on_gpu.solver.drop(at)
             return self._answered(np.array([at]))
         kept, gone = [], []

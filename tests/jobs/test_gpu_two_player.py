@@ -14,7 +14,8 @@ from distsearch.api.session import Session
 from distsearch.cluster.messages import Message, MessageType
 from distsearch.cluster.worker import Worker
 from distsearch.core.errors import UserError
-from distsearch.games.interface import legal_moves, step
+from distsearch.games.interface import END, legal_moves, step
+from distsearch.jobs import gpu_two_player
 from distsearch.jobs.gpu_kinds import on_gpu
 from distsearch.jobs.gpu_two_player import GpuTwoPlayerRunner
 from distsearch.jobs.two_player import KINDS, TO_THE_END
@@ -129,6 +130,42 @@ def test_searches_to_a_depth_are_those_of_a_core(game, asked, plies, with_gpu, s
                     game, module.text(moved, rules), **{**asked, "depth": asked["depth"] - 1, "all_moves": False}
                 )
                 assert -deep.score == outcome.score
+
+
+@pytest.mark.parametrize(
+    ("game", "board", "plies", "asked"),
+    [
+        ("connect4", "6x7", 28, {"exact": True}),
+        ("othello", "6x6", 25, {"exact": True}),
+        ("othello", "4x4", 6, {"depth": 5, "evaluation": "complex"}),
+        ("connect4", "5x4", 6, {"depth": 6}),
+    ],
+    ids=str,
+)
+def test_lines_go_on_to_the_end_and_keep_the_score(game, board, plies, asked, with_gpu, monkeypatch, seed):
+    monkeypatch.setattr(gpu_two_player, "_LINE_SECONDS", 60.0)
+    module = games.find(game)
+    rules = module.rules(tuple(map(int, board.split("x"))))
+    lines = late(game, board, plies, 4, seed)
+    with Session(device="gpu") as session:
+        found = [session.search(game, line, board=board, **asked) for line in lines]
+    for line, outcome in zip(lines, found, strict=True):
+        position = module.parse(line, rules)
+        for text in outcome.pv:
+            position = step(module, position, rules, module.parse_move(text, rules))
+        over = module.kind(position.state, rules) == END
+        assert over or len(outcome.pv) == asked.get("depth")
+        if over and outcome.proved:
+            sign = 1 if len(outcome.pv) % 2 == 0 else -1
+            assert sign * module.final(position.state, rules) == outcome.score
+
+
+def test_lines_that_take_too_long_are_cut(with_gpu, monkeypatch, seed):
+    monkeypatch.setattr(gpu_two_player, "_LINE_SECONDS", 0.0)
+    monkeypatch.setattr(gpu_two_player, "_LINE_SHARE", 0.0)
+    with Session(device="gpu") as session:
+        found = session.search("othello", late("othello", "8x8", 20, 1, seed)[0], depth=3, evaluation="complex")
+    assert (found.complete, len(found.pv)) == (True, 1)
 
 
 def test_a_gpu_goes_deeper_and_deeper_until_a_limit_of_time(with_gpu):

@@ -28,7 +28,7 @@ struct alignas(16) Connect4 {
 
     using Score = int8_t;
     struct Tables {};
-    static constexpr bool TO_DEPTH = false;
+    static constexpr bool TO_DEPTH = false, BY_SQUARE = false;
     static constexpr int MOVES = COLUMNS, SQUARES = ROWS * COLUMNS, HEIGHT = ROWS + 1;
     static constexpr int LATE = 20;      // moves left from which on lines are blocked often enough to look
     static constexpr int MIRRORED = 12;  // stones up to which a position and its mirror image are one

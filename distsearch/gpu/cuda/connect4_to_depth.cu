@@ -8,7 +8,7 @@ struct alignas(16) ToDepth {
 
     using Score = int8_t;
     using Tables = Connect4::Tables;
-    static constexpr bool TO_DEPTH = true;
+    static constexpr bool TO_DEPTH = true, BY_SQUARE = false;
     static constexpr int MOVES = COLUMNS, BEST = Connect4::BEST, MOST = (Connect4::SQUARES + 1) / 2;
 
     HD static ToDepth of(const Job& job) { return {Connect4::of(job), job.depth}; }

@@ -21,7 +21,7 @@ struct alignas(16) ToDepth {
     int depth;
 
     using Score = int16_t;
-    static constexpr bool TO_DEPTH = true;
+    static constexpr bool TO_DEPTH = true, BY_SQUARE = true;
     static constexpr int MOVES = Board::SQUARES - 2, BEST = 1 << 18, MOST = BONUS + Board::SQUARES;
     static constexpr int PASS = 64;  // as a code of a move, which is else its square
 

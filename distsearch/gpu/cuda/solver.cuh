@@ -47,10 +47,10 @@ struct Group {
     static constexpr int HIGHEST = sizeof(Score) == 1 ? 127 : 32767, UNKNOWN = -HIGHEST - 1;
     static constexpr int MOVES = Game::MOVES, EACH = (MOVES + LANES) / LANES;  // a lane's moves, or the node itself
     static constexpr int ORDER = (MOVES + 8) / 8 * 8;
-    static constexpr bool WIDE = MOVES > 31;
-    using Flags = std::conditional_t<WIDE, uint16_t, uint8_t>;
-    using Moves = std::conditional_t<WIDE, uint64_t, uint32_t>;  // a bit for each, by its code
-    static constexpr unsigned END = 0xFF, SLOT = WIDE ? 0x7F : 0x1F, CUT = SLOT + 1, SECOND = 2 * CUT, CHOOSES = 4 * CUT;
+    static constexpr bool BY_SQUARE = Game::BY_SQUARE;  // codes go to 64; else to 31, and are places among all moves
+    using Flags = std::conditional_t<BY_SQUARE, uint16_t, uint8_t>;
+    using Moves = std::conditional_t<BY_SQUARE, uint64_t, uint32_t>;  // a bit for each, by its code
+    static constexpr unsigned END = 0xFF, SLOT = BY_SQUARE ? 0x7F : 0x1F, CUT = SLOT + 1, SECOND = 2 * CUT, CHOOSES = 4 * CUT;
 
     struct alignas(16) Level {
         State state;
@@ -237,7 +237,8 @@ struct Group {
         const bool chooses = works && (children >= 0 || left > p.share_left);
         const Moves done = chooses ? here.done : 0;
         const auto moves = s.moves();
-        const int slots = works ? Game::slots(moves) : 0, self_at = slots;  // the lane behind the moves has the node
+        const int slots = works || !BY_SQUARE ? Game::slots(moves) : 0;
+        const int self_at = slots;  // the lane behind the moves has the node
 
         int low[EACH], high[EACH], order[EACH], child[EACH], code[EACH];
         unsigned counter[EACH], crowd[EACH];
@@ -296,7 +297,8 @@ struct Group {
 #pragma unroll
         for (int k = 0; k < EACH; ++k) {
             const unsigned cuts = ballot(cut[k]);
-            const int which = cuts ? lowest_bit(cuts) : 0, reached = from(which, -high[k]), by = from(which, code[k]);
+            const int which = cuts ? lowest_bit(cuts) : 0, reached = from(which, -high[k]);
+            const int by = BY_SQUARE ? from(which, code[k]) : k * LANES + which;
             if (cuts && !good) good = true, value = reached, move = by;
             some |= ballot(open[k]) != 0;
         }
@@ -329,7 +331,7 @@ struct Group {
         }
 #pragma unroll
         for (int of = 0; of < EACH; ++of) {
-            if (!any(works && !answered && of * LANES < slots)) continue;
+            if (EACH > 1 && !any(works && !answered && of * LANES < slots)) continue;
 #pragma unroll
             for (int m = of * LANES; m < MOVES && m < (of + 1) * LANES; ++m) {
                 const int other = from(m % LANES, order[of]);
@@ -351,7 +353,7 @@ struct Group {
 #pragma unroll
         for (int k = 0; k < EACH; ++k) {
             const int these = from(source, paired(low[k], high[k])), there = from(source, child[k]);
-            const int played = from(source, code[k]);
+            const int played = BY_SQUARE ? from(source, code[k]) : max(first, 0);
             const unsigned place = from(source, counter[k]);
             if (max(first, 0) / LANES == k) bounds = these, inner_child = there, its_counter = place, its_code = played;
         }
