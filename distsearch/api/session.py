@@ -131,7 +131,7 @@ class Session:
         self.turns.only = mpi_runtime.only_thread()
         self.cluster = MpiCluster(self._comm, self._worker_timeout, self.progress.note, self._submasters, self._guarded)
         most = max(Counter(self.cluster.hosts.values()).values())
-        self.cluster.on_gpu = self._device != "cpu"
+        self.cluster.on_gpu, self.cluster.all_on_gpu = self._device != "cpu", self._device == "gpu"
         self.cluster.joint = self._table is not None and not self._submasters and most < joint.SLOTS
         return self
 

@@ -16,7 +16,7 @@ from ..formats.checkpoint import NO_CHECKPOINT
 from ..games.interface import legal_moves, read_position
 from ..jobs.two_player import TO_THE_END
 from ..tree.deepening import Deepening
-from ..tree.job_size import min_job_seconds
+from ..tree.job_size import min_job_seconds, new_sizes
 from ..tree.policies import POLICIES
 from ..tree.position_stream import Stream
 from ..tree.search_tree import ANY, SearchTree
@@ -30,6 +30,7 @@ from .told_scores import ToldScores
 _QUICK_SEARCH = 20_000  # nodes, in the same place, of an exact search
 # a job of a sub-master or of a host that is not worth sharing out, in grains for each of its workers
 _MIN_JOBS_OF_A_GROUP = 2
+_GPU_JOB_SECONDS = 0.01  # a job of a GPU that is not worth sharing out: less than a launch
 _AHEAD = 4  # plies of the first of the searches that a search to a depth begins with less than that
 _QUICK = 0.3  # seconds for an answer where the user did not wait for one
 _BLIND_SHARE = 0.05  # of a limit of time, for a search to a depth that sees nothing before the end
@@ -201,6 +202,7 @@ class TwoPlayerSearcher(Searcher):
             previous=previous,
             snapshot=snapshot,
             by_host=self._cluster.joint,
+            sizes=new_sizes(on_gpus=True) if self._cluster.all_on_gpu and previous is None else None,
         )
 
     @property
@@ -213,6 +215,8 @@ class TwoPlayerSearcher(Searcher):
         """CPU seconds of a job that is not worth sharing out."""
         cluster = self._cluster
         workers, submasters = cluster.workers, cluster.submasters
+        if cluster.all_on_gpu:
+            return _GPU_JOB_SECONDS
         if self._shares:
             return min_job_seconds(submasters) * workers / submasters * _MIN_JOBS_OF_A_GROUP
         return min_job_seconds(workers)

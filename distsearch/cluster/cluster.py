@@ -37,6 +37,7 @@ class Cluster:
     clock = staticmethod(time.perf_counter)
     submasters = 0  # sub-masters
     on_gpu = False  # whether workers may search on a GPU
+    all_on_gpu = False  # whether all of them do
     joint = False  # whether idle ranks join the jobs of their host, see ``joint``
     host: str | None = None  # of the master, where it is a rank of its own and not in one process with a worker
     # Readable once a worker has sent something, until ``awoken``: a hint that ends a sleep, as a large message may be

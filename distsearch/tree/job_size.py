@@ -5,6 +5,7 @@ import numpy as np
 from ..core.jit import compiled
 
 _RATE = 5e6  # nodes a CPU second, before anything is known
+_GPU_RATE, _GPU_SECONDS = 1e9, 0.01  # the same of a rank with a GPU, as if it had taken so long already
 _GROWTH = {True: 1.9, False: 2.7}  # times as many nodes for a move more in exact searches, and for a ply more
 _SMALLEST = 20  # nodes
 _MEMORY = 0.05  # weight of a new job in the mean, at least
@@ -21,9 +22,15 @@ def min_job_seconds(workers: int) -> float:
     return _MIN_JOB_SECONDS + _MIN_JOB_SECONDS_PER_WORKER * workers
 
 
-def new_sizes() -> np.ndarray:
-    """Return what ``record_job`` fills: float64, [jobs, mean nodes] by depth left, and last [nodes, CPU seconds]."""
-    return np.zeros((_SIZE + 1, 2))
+def new_sizes(on_gpus: bool = False) -> np.ndarray:
+    """Return what ``record_job`` fills: float64, [jobs, mean nodes] by depth left, and last [nodes, CPU seconds].
+
+    on_gpus: whether all jobs are those of ranks with a GPU.
+    """
+    sizes = np.zeros((_SIZE + 1, 2))
+    if on_gpus:
+        sizes[_SIZE] = _GPU_RATE * _GPU_SECONDS, _GPU_SECONDS
+    return sizes
 
 
 @compiled
