@@ -62,8 +62,8 @@ class GpuTwoPlayerRunner(GpuRunner):
         self._waiting, self._by_cpu, self._at_cpu = [], deque(), None
         self._jobs = np.zeros(0, self.job_dtype)  # the batch at work
         self._open = np.zeros(0, bool)  # those of it that have no answer yet
-        self._replies: Replies | None = None  # of those whose score is known without a move
-        self._lines: Lines | None = None  # of a batch of few jobs, once their scores are known
+        self._replies: Any = None  # Replies of those whose score is known without a move
+        self._lines: Any = None  # Lines of a batch of few jobs, once their scores are known
         self._requested = None  # (how many, the most depth left) of parts to offload
         self._answers, self._offloaded_rows = {}, []  # results of such parts; rows of OFFLOAD
         self._launches = 0  # of the batch
