@@ -202,7 +202,7 @@ class TwoPlayerSearcher(Searcher):
             previous=previous,
             snapshot=snapshot,
             by_host=self._cluster.joint,
-            sizes=new_sizes(on_gpus=True) if self._cluster.all_on_gpu and previous is None else None,
+            sizes=new_sizes(on_gpus=True) if self._on_gpus else None,
         )
 
     @property
@@ -211,11 +211,20 @@ class TwoPlayerSearcher(Searcher):
         return self._cluster.submasters > 0 and POLICIES[self._options.policy].splits
 
     @property
+    def _on_gpus(self):
+        """Whether all jobs are those of ranks with a GPU."""
+        if not self._cluster.all_on_gpu:
+            return False
+        from ..jobs.gpu_two_player import does_parts
+
+        return does_parts(self._setup)
+
+    @property
     def _min_job_seconds(self):
         """CPU seconds of a job that is not worth sharing out."""
         cluster = self._cluster
         workers, submasters = cluster.workers, cluster.submasters
-        if cluster.all_on_gpu:
+        if self._on_gpus:
             return _GPU_JOB_SECONDS
         if self._shares:
             return min_job_seconds(submasters) * workers / submasters * _MIN_JOBS_OF_A_GROUP

@@ -22,9 +22,10 @@ def add_arguments(parser):
     replay.add_argument("--replay", metavar="FILE", help="learn once from the games of a file of play --record instead")
     replay.add_argument(
         "--update",
+        metavar="NAME",
         choices=UPDATES,
-        help="games: one after another, each backward (default); steps: all at once, errors from the weights as they "
-        "were before; with --device gpu",
+        help="games: each backward, one after another on a core (default); steps, with --device gpu: all at once, errors "
+        "from the weights before",
     )
     files = parser.add_argument_group("files")
     files.add_argument("--save", metavar="FILE", help="write the weights there, .npz, for --evaluation")

@@ -15,7 +15,6 @@ from .structs import struct, typed
 
 SOURCE = "endgame.cu"
 MOST = 24  # empty squares that a kernel can be made for
-NO_MOVE = -2
 _WAITS, _SOLVED, _OVER = 0, 1, 2
 _LARGEST_SCORE = 64
 _COUNTS = 7
@@ -212,8 +211,8 @@ class GpuEndgame:
     def result(self):
         """Return (scores, complete, moves) so far, each of shape (n,): int32, bool and int16.
 
-        Scores are cut to the windows, but those of finished games. Moves are best ones, ``PASS`` or ``NO_MOVE``; where
-        all scores are below the window any one.
+        Scores are cut to the windows, but those of finished games. Moves are best ones, ``PASS`` or ``solver.NO_MOVE``;
+        where all scores are below the window any one.
         """
         answers = self._held[3].get().view(_ANSWER)
         scores, state = answers["score"].astype(np.int32), answers["state"]

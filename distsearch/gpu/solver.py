@@ -93,7 +93,7 @@ def _doubling(first, every):
 
 
 class GpuSolver:
-    """An exact solver on a GPU for one game and board; ``gpu`` is a ``device.Gpu``.
+    """A solver on a GPU for one game and board, exact unless a subclass says otherwise; ``gpu`` is a ``device.Gpu``.
 
     game: its module, or what takes the place of a module of ``GAMES``; table_mib: of the table, in the GPU's memory;
     split: plies that the host expands; threads: of a block; seconds: that a launch lasts at most. The game's own if

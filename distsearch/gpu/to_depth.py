@@ -1,4 +1,4 @@
-"""Searches of many positions to a depth on a GPU: what ``solver`` has to know of games with an evaluation."""
+"""Searches of many positions to a depth on a GPU: Othello and Connect 4, with their evaluations, for ``solver``."""
 
 from typing import NamedTuple
 
@@ -113,7 +113,7 @@ class GpuDepthSearch(GpuSolver):
         self._window_high = np.minimum(np.full(n, highest) if high is None else high, highest).astype(np.int32)
         self._given_up = np.zeros(n, bool)
         self._rounds = max(0, (int(self._depths.max(initial=0)) - _FIRST + 1) // 2)
-        self._spent = dict.fromkeys(("nodes", "looks", "hits", "stores"), 0)
+        self._spent, self._expanded = dict.fromkeys(("nodes", "looks", "hits", "stores"), 0), 0
         self._begin_round(np.zeros(n, np.int32))
 
     def _begin_round(self, guesses):
@@ -129,7 +129,8 @@ class GpuDepthSearch(GpuSolver):
         done = super().advance()
         if not done or not self._rounds:
             return done
-        counts = super().result()[-1]
+        _, _, expanded, counts = super().result()
+        self._expanded += expanded
         guesses = (np.maximum(self._jobs["low"], self._jobs["window_low"]) + self._jobs["high"]) // 2
         self._spent = {name: count + counts[name] for name, count in self._spent.items()}
         self._rounds -= 1
@@ -148,7 +149,7 @@ class GpuDepthSearch(GpuSolver):
         """Return what ``GpuSolver.result`` does; nothing is complete before the last search of each has begun."""
         scores, complete, expanded, counts = super().result()
         counts = {name: count + counts[name] for name, count in self._spent.items()}
-        return scores, complete & (self._rounds == 0), expanded, counts
+        return scores, complete & (self._rounds == 0), self._expanded + expanded, counts
 
     def best(self):
         moves = super().best()

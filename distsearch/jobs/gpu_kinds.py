@@ -1,4 +1,4 @@
-"""The kinds of job that a GPU does, many at a time: see ``cluster.protocols.BatchRunner``.
+"""Which kinds of job a GPU does, many at a time: the runner of each, in the place of a core's.
 
 Records of jobs and results are those of the runners on a CPU, so ranks with and without a GPU work on one search. Jobs
 that a GPU cannot do, the same rank does on its CPU.
@@ -51,9 +51,8 @@ def on_gpu(
 
     def two_player(kind):
         def make(setup):
-            # a middle game of Othello to the end would keep one core busy, whose job cannot be split; and a search to
-            # a depth is one job, in which a GPU beats a few cores, not many
-            if setup.get("part") and (setup["game"] == "othello" if kind == "solve" else not everywhere):
+            # a search to a depth is one job, in which a GPU beats a few cores, not many
+            if setup.get("part") and not (gpu_two_player.does_parts(setup) and (kind == "solve" or everywhere)):
                 return kinds[kind](setup)
             return gpu_two_player.GpuTwoPlayerRunner(setup, rank_gpu, kinds[kind])
 

@@ -1,4 +1,4 @@
-"""Best moves of positions whose scores a GPU has found, and the lines that go on from them."""
+"""Best moves of positions whose scores a GPU has found, and the lines that go on from them, in a limited time."""
 
 import time
 from typing import Any
@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from ..games.interface import END, Game, Position, as_state, legal_moves
-from .gpu_solvers import NO_MOVE, Found
+from ..gpu.solver import NO_MOVE
+from .gpu_solvers import Found
 from .two_player import LINE_LENGTH, TO_THE_END
 
 
@@ -21,19 +22,20 @@ class Replies:
         self, game: Game, rules: np.ndarray, on_gpu: Any, states: np.ndarray, depths: np.ndarray, scores: np.ndarray
     ):
         children, parents, moves, values = [], [], [], []
+        behind = [depth_behind(int(depth)) for depth in depths]
         for i, state in enumerate(map(as_state, states)):
             for move in legal_moves(game, Position(state, 0), rules):
                 children.append(as_state(game.play(state, rules, int(move))[0]))
                 parents.append(i)
                 moves.append(move)
-                values.append(on_gpu.value(children[-1], depth_behind(int(depths[i]))))
+                values.append(on_gpu.value(children[-1], behind[i]))
         self._count, self._scores = len(states), np.asarray(scores, np.int32)
         self._parents, self._moves = np.array(parents, np.int64), np.array(moves, np.int16)
         self._searched = np.array([value is None for value in values], bool)
         self._known = np.array([0 if value is None else value for value in values], np.int32)
-        behind, of = np.array(children, np.uint64).reshape(len(children), -1), self._parents[self._searched]
+        reached, of = np.array(children, np.uint64).reshape(len(children), -1), self._parents[self._searched]
         low = -self._scores[of]
-        self.question = behind[self._searched], np.asarray(depths)[of] - (np.asarray(depths)[of] > 0), low, low + 1
+        self.question = reached[self._searched], np.array(behind)[of], low, low + 1
 
     def best(self, found: Found | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return (best, waits) by what the GPU has found of ``question``: a move (int16) of each position that has the
@@ -52,7 +54,7 @@ class Replies:
 class Lines:
     """The lines of some positions, ply by ply, as far as they are known until a time is over.
 
-    moves: the first of each, NO_MOVE for a line without any; seconds: for all of it; the others are as in ``Replies``.
+    moves: the first of each, NO_MOVE for a line without any; seconds: for all of it; the others: see ``Replies``.
     """
 
     def __init__(self, game, rules, on_gpu, states, depths, scores, moves, seconds):
@@ -68,12 +70,12 @@ class Lines:
         """Whether there is a line to go on with, and time for it."""
         return bool(self._open) and time.perf_counter() < self._until
 
-    def ask(self) -> None:
-        """Ask the GPU for the next moves."""
+    def question(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return what to ask the GPU for the next moves: states, depths, and the ends of windows."""
         states = np.array([self._states[i] for i in self._open], np.uint64)
         depths, scores = (np.array([of[i] for i in self._open]) for of in (self._depths, self._scores))
         self._replies = Replies(*self._of, states, depths, scores)
-        self._of[2].begin(*self._replies.question)
+        return self._replies.question
 
     def take(self, found: Found) -> bool:
         """Take in what the GPU has found so far; return whether that was all of it."""

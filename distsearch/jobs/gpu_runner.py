@@ -1,4 +1,4 @@
-"""Base of the runners of jobs on a GPU: what they do when it fails."""
+"""Base of the runners of jobs on a GPU: they give their jobs back if the GPU fails."""
 
 from abc import abstractmethod
 from collections.abc import Callable

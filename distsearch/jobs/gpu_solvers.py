@@ -1,5 +1,6 @@
-"""What a GPU runner of games of two players asks of the searches on its GPU: one interface for all of them."""
+"""One interface to the GPU's searches of games of two players, for ``gpu_two_player``."""
 
+from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -7,7 +8,7 @@ import numpy as np
 from ..games import connect4, othello
 from ..games.interface import END
 from ..gpu import to_depth
-from ..gpu.othello_endgame import NO_MOVE, GpuEndgame
+from ..gpu.othello_endgame import GpuEndgame
 from ..gpu.solver import GpuSolver
 from .setups import evaluated, rules_of
 
@@ -33,47 +34,61 @@ def _room(gpu, mib):
     return min(mib, max(gpu.free() // _SHARE >> 20, 1))
 
 
-class Connect4ToEnd:
-    """Exact scores, whatever the number of stones.
+class GpuSearch(ABC):
+    """Searches of many positions of one setup on a GPU.
 
-    ``solver`` searches, see ``gpu.solver``; offloads: whether it hands parts of large positions to other ranks;
-    tells_moves: whether no complete score of a game that goes on comes without a best move.
+    ``solver`` does them, see ``gpu.solver``; ``counts``: of the batch, as of the latest ``found``; offloads: whether it
+    hands parts of large positions to other ranks; tells_moves: whether no complete score of a game that goes on comes
+    without a best move.
     """
 
-    offloads, tells_moves = True, False
+    offloads, tells_moves = False, False
+    solver: Any
+    counts: dict
 
-    def __init__(self, gpu, setup):
+    def __init__(self, setup):
         self._game, self._rules = rules_of(setup)
-        self.solver = GpuSolver(gpu, connect4, self._rules, _room(gpu, _TABLE_MIB))
-        self.counts = {}  # of the batch, as of the latest ``found``
 
-    def fits(self, jobs):
+    @abstractmethod
+    def fits(self, jobs: np.ndarray) -> np.ndarray:
         """Return which of the jobs the GPU can do (bool)."""
-        return np.ones(len(jobs), bool)
 
-    def begin(self, states, depths, low, high):
+    def begin(self, states: np.ndarray, depths: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
         """Begin a batch, of searches to ``depths`` if they are to a depth."""
         self.solver.begin(states, low, high)
 
-    def found(self):
+    def found(self) -> Found:
         """Return what is Found of the batch."""
         scores, complete, _, self.counts = self.solver.result()
         return Found(scores, complete, self.solver.best().astype(np.int16))
 
-    def value(self, state, depth):
+    def value(self, state: tuple, depth: int) -> int | None:
         """Return the score of a position that need not be searched, None if it must be."""
         return _final(self._game, self._rules, state)
 
 
-class OthelloToEnd:
+class Connect4ToEnd(GpuSearch):
+    """Exact scores, whatever the number of stones."""
+
+    offloads = True
+
+    def __init__(self, gpu, setup):
+        super().__init__(setup)
+        self.solver = GpuSolver(gpu, connect4, self._rules, _room(gpu, _TABLE_MIB))
+
+    def fits(self, jobs):
+        return np.ones(len(jobs), bool)
+
+
+class OthelloToEnd(GpuSearch):
     """End games of so few empty squares that one launch can solve them."""
 
-    MOST, offloads, tells_moves = 14, False, True
+    MOST, tells_moves = 14, True
     SHARED = 9  # from so many on, groups without a position help others: 22% faster, measured with 30,000 of 10 to 12
 
     def __init__(self, gpu, setup):
-        self._game, self._rules = rules_of(setup)
-        self.solver: Any = None
+        super().__init__(setup)
+        self.solver = None
         if int(self._rules[othello.SQUARES]) <= 64:
             sizes = {"table_mib": _room(gpu, _ENDGAME_MIB), "share_from": self.SHARED}
             self.solver = GpuEndgame(gpu, othello, self._rules, most=self.MOST, **sizes)
@@ -84,29 +99,19 @@ class OthelloToEnd:
         taken = np.array([int(own | other).bit_count() for own, other in jobs["state"][:, :2]], np.int64)
         return int(self._rules[othello.SQUARES]) - taken <= self.MOST
 
-    def begin(self, states, depths, low, high):
-        self.solver.begin(states, low, high)
-
     def found(self):
+        self.counts = self.solver.counts
         return Found(*self.solver.result())
 
-    value = Connect4ToEnd.value
 
-    @property
-    def counts(self):
-        return self.solver.counts
-
-
-class ToDepth:
+class ToDepth(GpuSearch):
     """Searches to a depth, of any game that ``gpu.to_depth`` knows."""
 
-    offloads, tells_moves = False, False
-
     def __init__(self, gpu, setup):
-        self._game, self._rules, self._evaluation = evaluated(setup)
+        super().__init__(setup)
+        *_, self._evaluation = evaluated(setup)
         of = self._game, self._rules, self._evaluation
         self.solver = to_depth.GpuDepthSearch(gpu, *of, table_mib=_room(gpu, _TABLE_MIB))
-        self.counts = {}
 
     def fits(self, jobs):
         fits = (jobs["depth"] >= 1) & (jobs["depth"] <= to_depth.MOST_PLIES) & (jobs["budget"] == 0)
@@ -115,8 +120,6 @@ class ToDepth:
     def begin(self, states, depths, low, high):
         self.solver.begin(states, depths, low, high)
 
-    found = Connect4ToEnd.found
-
     def value(self, state, depth):
         score = _final(self._game, self._rules, state)
         if score is not None:
@@ -124,6 +127,3 @@ class ToDepth:
         if depth > 0:
             return None
         return int(self._evaluation.function(state, self._rules, self._evaluation.tables))
-
-
-__all__ = ["NO_MOVE", "Connect4ToEnd", "Found", "OthelloToEnd", "ToDepth"]

@@ -1,4 +1,4 @@
-"""Jobs of games of two players that a GPU does, many at a time: see ``cluster.protocols.BatchRunner``."""
+"""The runner of jobs of Othello and Connect 4, to the end or to a depth, on a GPU."""
 
 import time
 from collections import deque
@@ -9,10 +9,11 @@ import numpy as np
 
 from ..core.errors import UserError
 from ..gpu import to_depth
+from ..gpu.solver import NO_MOVE
 from . import offloaded
 from .gpu_lines import Lines, Replies
 from .gpu_runner import GpuRunner
-from .gpu_solvers import NO_MOVE, Connect4ToEnd, OthelloToEnd, ToDepth
+from .gpu_solvers import Connect4ToEnd, OthelloToEnd, ToDepth
 from .setups import evaluated, rules_of
 from .two_player import BRIEF_RESULT, SUBTREE_RESULT, job_dtype
 
@@ -23,17 +24,24 @@ _COUNTS = {"nodes": "nodes", "table_hits": "hits", "table_stores": "stores"}  # 
 _LAUNCH, _SHORT_LAUNCH = 0.015, 0.001  # seconds
 _WITH_LINES = 16  # jobs of a batch, at most, whose lines go on behind the best move
 _LINE_SECONDS, _LINE_SHARE = 0.05, 0.05  # for the lines of a batch: so long, or a share of what their scores took
-_ALONE = (
-    8  # launches of a batch before parts of it are offloaded: earlier, that cost 5 to 20% and won nothing (an H200)
-)
+# launches of a batch before parts of it are offloaded: earlier, that cost 5 to 20% and won nothing (an H200)
+_ALONE = 8
 _TO_END = {"connect4": Connect4ToEnd, "othello": OthelloToEnd}
+
+
+def does_parts(setup: dict[str, Any]) -> bool:
+    """Return whether a GPU does parts of one search: not of Othello to the end, whose middle games are the cores'."""
+    return setup["kind"] != "solve" or setup["game"] != "othello"
 
 
 def check(setup: dict[str, Any]) -> None:
     """Raise UserError unless a GPU does the jobs of a setup of KINDS."""
     if setup["kind"] == "deep":
         if setup.get("selective"):
-            raise UserError("device gpu leaves no line out: give selective 1, or use device cpu")
+            raise UserError(
+                "device gpu leaves no line out, as selective does and time alone on 8x8: give selective 1, or use "
+                "device cpu"
+            )
         if setup.get("repeatable"):
             raise UserError("device gpu goes without nodes: give depth or time, or use device cpu")
         to_depth.check(*evaluated(setup))
@@ -62,6 +70,7 @@ class GpuTwoPlayerRunner(GpuRunner):
         self._waiting, self._by_cpu, self._at_cpu = [], deque(), None
         self._jobs = np.zeros(0, self.job_dtype)  # the batch at work
         self._open = np.zeros(0, bool)  # those of it that have no answer yet
+        self._is_solved = np.zeros(0, bool)  # those of them that only wait for their lines
         self._replies: Any = None  # Replies of those whose score is known without a move
         self._lines: Any = None  # Lines of a batch of few jobs, once their scores are known
         self._requested = None  # (how many, the most depth left) of parts to offload
@@ -140,7 +149,7 @@ class GpuTwoPlayerRunner(GpuRunner):
         self._replies = None
         self._lines, self._began = None, time.perf_counter()
         self._scores, self._moves = np.zeros(len(jobs), np.int32), np.full(len(jobs), NO_MOVE, np.int16)
-        self._is_solved = np.zeros(len(jobs), bool)  # those that only wait for their lines
+        self._is_solved = np.zeros(len(jobs), bool)
         self._launches, self._on_gpu.solver.seconds = 0, _LAUNCH
         self._ask(jobs["state"], jobs["depth"], jobs["low"], jobs["high"])
 
@@ -212,7 +221,7 @@ class GpuTwoPlayerRunner(GpuRunner):
         """Return the records of jobs that are solved; those of a few jobs when their lines are known as well."""
         if self._brief:
             return self._answered(at, scores)
-        if len(self._jobs) > _WITH_LINES:
+        if len(self._jobs) > (1 if self._setup.get("part") else _WITH_LINES):
             return self._answered(at, scores, [[move] if move != NO_MOVE else [] for move in moves.tolist()])
         self._scores[at], self._moves[at], self._is_solved[at] = scores, moves, True
         if (self._open & ~self._is_solved).any() or not self._open.any():
@@ -226,13 +235,23 @@ class GpuTwoPlayerRunner(GpuRunner):
     def _ask_for_lines(self):
         """Go on with the lines; return the records of their jobs if there is nothing to go on with."""
         if self._lines.goes_on:
-            self._counted = dict.fromkeys(_COUNTS, 0)
-            self._lines.ask()
+            self._ask(*self._lines.question())
             self._on_gpu.solver.seconds = _SHORT_LAUNCH
             return self._none
-        lines = [line for i, line in zip(self._lines_of, self._lines.lines, strict=True) if self._open[i]]
-        at = self._lines_of[self._open[self._lines_of]]
-        return self._answered(at, self._scores[at], lines)
+        return self._given_up(np.flatnonzero(self._open))
+
+    def _given_up(self, at):
+        """Return the records of jobs that are searched no further: those that are solved with what is known."""
+        solved = self._is_solved[at]
+        known = at[solved]
+        return np.concatenate(
+            [self._answered(at[~solved]), self._answered(known, self._scores[known], [*map(self._line, known)])]
+        )
+
+    def _line(self, i):
+        if self._lines is not None:
+            return self._lines.lines[int(np.searchsorted(self._lines_of, i))]
+        return [] if self._moves[i] == NO_MOVE else [int(self._moves[i])]
 
     def _go_on_with_lines(self, found):
         return self._ask_for_lines() if self._lines.take(found) or not self._lines.goes_on else self._none
@@ -297,6 +316,7 @@ class GpuTwoPlayerRunner(GpuRunner):
             self._plain.narrow(low, high)
             return
         if (at := self._at(job_id)) is not None:
+            self._jobs["low"][at], self._jobs["high"][at] = low, high
             if self._replies is None and self._lines is None:
                 self._on_gpu.solver.narrow(at, low, high)
             return
@@ -312,7 +332,7 @@ class GpuTwoPlayerRunner(GpuRunner):
         if (at := self._at(job_id)) is not None:
             if self._replies is None and self._lines is None:
                 self._on_gpu.solver.drop(at)
-            return self._answered(np.array([at]))
+            return self._given_up(np.array([at]))
         kept, gone = [], []
         for jobs in self._waiting:
             kept.append(jobs[jobs["job_id"] != job_id])
@@ -324,7 +344,7 @@ class GpuTwoPlayerRunner(GpuRunner):
 
     def stop(self) -> np.ndarray:
         """Give all jobs up; return their records."""
-        records = [self._answered(np.flatnonzero(self._open))]
+        records = [self._given_up(np.flatnonzero(self._open))]
         if self._at_cpu is not None:
             records.append(self._end_at_cpu())
         others = [*self._waiting, *self._by_cpu]

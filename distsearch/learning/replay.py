@@ -1,8 +1,9 @@
 """Learning from games that were recorded, in place of games that are played for it.
 
-The update ``games`` learns as training does from what it plays: from one game after another, each from its last
-afterstate to its first. ``steps`` is that of the report on 2584: all steps of all games at once, a thread of a GPU
-each, with errors by the weights as they were before.
+The update ``games`` learns as training does from what it plays: from each game from its last afterstate to its first,
+one game after another on a core, several side by side on a GPU. ``steps`` is the method of the report on 2584
+(docs/reproducing.md): all moves of all games at once, a thread of a GPU each, with errors from the weights before the
+update.
 """
 
 import time
@@ -24,10 +25,10 @@ UPDATES = "games", "steps"
 _CELLS = np.uint64((1 << 62) - 1)  # of a state's second word, without the tiles that are due
 # cells of the largest tuple up to which threads that change the same weight add once: see docs/gpu/learning.md
 _SMALL = 5
-# options that say how games are played and when they are looked at
+# options that say how games are played and when they are looked at; others that a file keeps, as its seed, may be named
 _PLAYING = (
-    *("games", "layers", "restart", "online", "warm_up", "ranks_per_copy", "merge", "merge_every", "collisions"),
-    *("parallel_games", "exchange", "evaluate_every", "evaluate_games", "save_every", "seed"),
+    *("games", "layers", "restart", "ranks_per_copy", "merge", "merge_every", "parallel_games", "exchange"),
+    *("evaluate_every", "evaluate_games", "save_every"),
 )
 
 
@@ -58,7 +59,8 @@ def replay(options, files, record, update, progress, gpu=None):
             seconds, cpu_seconds = _on_gpu(options, game, rules, arrays, paths, update, progress, gpu)
         else:
             seconds, cpu_seconds = _on_core(options, game, rules, arrays, paths, progress)
-        if not np.isfinite(arrays.weights[0]).all():
+        # later stages are NaN where nothing was learnt
+        if not np.isfinite(arrays.weights[0]).all() or np.isinf(arrays.weights).any():
             raise UserError("learning has diverged: a smaller --rate keeps it from that")
         if files.save is not None:
             played = {"options": options.described(), "games": begun.state["games"], "ranks": 1, "state": begun.state}

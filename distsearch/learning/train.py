@@ -218,10 +218,8 @@ class TrainingState:
                 arrays.weights[:] = net.weights
                 if options.coherence and "traces" in others:
                     arrays.traces[:] = others["traces"]
-            self.state, self.window = (
-                {name: state[name] for name in self.state},
-                others.get("window"),
-            )  # a replay has none
+            self.state = {name: state[name] for name in self.state}
+            self.window = others.get("window")  # None after a replay
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise UserError(f"{shown} is of another version's training, which cannot go on here") from error
 

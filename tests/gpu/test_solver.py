@@ -8,9 +8,9 @@ import pytest
 from distsearch.core.errors import UserError
 from distsearch.engines.pvs.exact_solver import ExactSolver
 from distsearch.games import connect4, othello
-from distsearch.games.interface import END, step
+from distsearch.games.interface import END, Position, as_state, step
 from distsearch.games.random_play import random_positions
-from distsearch.gpu.solver import GpuSolver
+from distsearch.gpu.solver import NO_MOVE, GpuSolver
 
 STEADY = 60.0  # seconds of a launch, on a CPU that plays thousands of threads
 SEVERAL = {"lanes": 4, "threads": 64, "blocks": 1}  # lanes with two or three moves each
@@ -107,6 +107,20 @@ def test_launches_that_end_early_lose_nothing(gpus, seed, rng):
     scores, complete, _, _ = engine.result()
     assert complete.all()
     assert scores.tolist() == [cpu_score((6, 7), state) for state in states]
+
+
+def test_best_moves_have_the_score_of_mirror_images_too(gpus, seed, rng):
+    board, rules = (5, 4), connect4.rules((5, 4))
+    early = np.array([each.state for each in random_positions(connect4, rules, range(4, 9), 12, rng)], np.uint64)
+    columns = [early >> np.uint64(6 * c) & np.uint64(63) for c in range(4)]
+    images = np.bitwise_or.reduce([column << np.uint64(6 * (3 - c)) for c, column in enumerate(columns)])
+    engine = solver(gpus, seed, board)
+    for states in (early, images, early):
+        scores = engine.solve(states)[0]
+        for state, score, move in zip(states, scores, engine.best(), strict=True):
+            if move != NO_MOVE:
+                child = step(connect4, Position(as_state(state), 0), rules, int(move))
+                assert -cpu_score(board, child.state) == score
 
 
 def test_a_batch_given_up_leaves_no_trace(gpus, seed, rng):

@@ -8,7 +8,7 @@ import pytest
 from distsearch import evaluation, games
 from distsearch.core.errors import UserError
 from distsearch.engines.pvs.depth_search import DepthSearch
-from distsearch.games.interface import END, as_state
+from distsearch.games.interface import END, PASS, Position, as_state, legal_moves
 from distsearch.games.random_play import random_positions
 from distsearch.gpu.solver import NO_MOVE
 from distsearch.gpu.to_depth import GpuDepthSearch, check, over
@@ -72,12 +72,53 @@ def test_scores_are_the_cpus_and_moves_have_them(gpus, game, board, name, most, 
         assert complete.all()
         assert scores.tolist() == wanted
         assert counts["nodes"] > 0
+        told = 0
         for state, depth, score, move in zip(states, depths, scores, search.best(), strict=True):
+            told += move != NO_MOVE
             if move == NO_MOVE or depth == 1:
                 continue
             child = as_state(module.play(as_state(state), rules, int(move))[0])
             if module.kind(child, rules) != END:
                 assert -cpu_score(of, child, depth - 1) == score
+        assert told > len(states) // 2
+
+
+@pytest.mark.parametrize("of", [BOARDS[0][:3], BOARDS[3][:3], BOARDS[5][:3]], ids=str)
+def test_moves_are_not_those_of_earlier_searches(gpus, of, seed, rng):
+    """The same positions again, to other depths; their mirror images share entries of Connect 4's table."""
+    module, rules, *_ = known(*of)
+    states = positions_of(of, 10, rng)
+    if of[0] == "connect4":
+        early = [each.state for each in random_positions(module, rules, range(3, 9), 6, rng)]
+        states = np.concatenate([states, np.array(early, np.uint64), mirrored(np.array(early, np.uint64))])
+    search = made(gpus, seed, of)
+    for depth in (5, 3, 5, 4):
+        scores, *_ = search.search(states, np.full(len(states), depth))
+        for state, score, move in zip(states, scores, search.best(), strict=True):
+            if move == NO_MOVE:
+                continue
+            assert move in legal_moves(module, Position(as_state(state), 0), rules)
+            child = as_state(module.play(as_state(state), rules, int(move))[0])
+            if module.kind(child, rules) != END:
+                assert -cpu_score(of, child, depth - 1) == score
+
+
+def mirrored(states):
+    """Return states of Connect 4 on 6x7 with left and right exchanged."""
+    columns = [states >> np.uint64(7 * c) & np.uint64(127) for c in range(7)]
+    return np.bitwise_or.reduce([column << np.uint64(7 * (6 - c)) for c, column in enumerate(columns)])
+
+
+def test_a_side_that_must_pass_passes(gpus, seed, rng):
+    of = BOARDS[5][:3]
+    module, rules, *_ = known(*of)
+    drawn = random_positions(module, rules, range(5, 12), 400, rng)
+    states = [each.state for each in drawn if legal_moves(module, each, rules) == [PASS]][:4]
+    search = made(gpus, seed, of)
+    scores, *_ = search.search(np.array(states, np.uint64), np.full(len(states), 4))
+    assert scores.tolist() == [cpu_score(of, state, 4) for state in states]
+    lost = scores == -116  # by all discs: the lowest score is known without a move
+    assert search.best()[~lost].tolist() == [PASS] * int((~lost).sum())
 
 
 @pytest.mark.parametrize("lanes", [4, 8, 16])

@@ -160,6 +160,38 @@ def test_lines_go_on_to_the_end_and_keep_the_score(game, board, plies, asked, wi
             assert sign * module.final(position.state, rules) == outcome.score
 
 
+@pytest.fixture
+def with_lines(seed):
+    """(runner, records so far) of three jobs whose scores are known, and whose lines are searched."""
+    setup = {"kind": "solve", "game": "connect4", "board": [6, 7], "options": {}}
+    runner = on_gpu(KINDS, EmulatedGpu(2), among_others=True)["solve"](setup)
+    runner.compile()
+    runner.open(1)
+    runner.add(jobs_of(runner, "connect4", "6x7", late("connect4", "6x7", 26, 3, seed)))
+    records = [runner.advance()]
+    while runner.at_work and runner._lines is None:
+        records.append(runner.advance())
+    return runner, np.concatenate(records)
+
+
+def test_scores_that_are_known_are_not_lost_with_their_lines(with_lines, monkeypatch):
+    runner, records = with_lines
+    while runner.at_work:
+        (dropped,) = runner.drop(100 + runner.at_work - 1)
+        assert (dropped["complete"], np.isfinite(dropped["score"])) == (1, True)
+        records = np.append(records, runner.stop())
+    assert records["complete"].all()
+
+
+def test_a_gpu_that_fails_at_the_lines_gives_scores_back(with_lines, failing, capsys):
+    runner, records = with_lines
+    failing(after=0)
+    while runner.at_work:
+        records = np.append(records, runner.advance())
+    assert records["complete"].all()
+    assert len(records) == 3
+
+
 def test_lines_that_take_too_long_are_cut(with_gpu, monkeypatch, seed):
     monkeypatch.setattr(gpu_two_player, "_LINE_SECONDS", 0.0)
     monkeypatch.setattr(gpu_two_player, "_LINE_SHARE", 0.0)

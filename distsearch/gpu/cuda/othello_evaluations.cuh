@@ -1,8 +1,8 @@
-// What positions of Othello are worth that are not over, as evaluation/othello.py and evaluation/patterns.py have it.
+// Evaluations of Othello positions that are not over, with the values of evaluation/othello.py and evaluation/patterns.py.
 //
-// EVALUATION says which: 0 the discs, 1 ``complex``, 2 ``patterns``. Those are PATTERNS, in the order of the look-ups:
-// TWO(mask), FOUR(mask) or EIGHT(mask) each, by how many turned and mirrored boards it is looked up, and its squares on
-// 8×8.
+// EVALUATION says which: 0 the discs, 1 ``complex``, 2 ``patterns``. For these the macro PATTERNS lists the patterns in the
+// order of their look-ups: TWO(mask), FOUR(mask) or EIGHT(mask) is on how many turned and mirrored boards it is looked up,
+// and its squares, numbered as on 8×8.
 #pragma once
 #include "othello.cuh"
 

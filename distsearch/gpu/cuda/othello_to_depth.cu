@@ -3,7 +3,7 @@
 #include "solver.cuh"
 
 #ifndef ORDERED_LEFT
-#define ORDERED_LEFT 3  // plies left behind moves from which on the evaluation orders them, instead of mobility
+#define ORDERED_LEFT 3  // with so many plies left after a move, or more, the evaluation orders moves; else mobility
 #endif
 
 using Board = othello::Board<BOARD_ROWS, BOARD_COLUMNS>;

@@ -245,7 +245,7 @@ struct Group {
         bool open[EACH], cut[EACH];
         Known self = {UNKNOWN, HIGHEST, NO_MOVE, false};
         bool second = false;
-        int best = UNKNOWN;
+        int best = UNKNOWN, likely = NO_MOVE;
         unsigned count = 0;
 #pragma unroll
         for (int k = 0; k < EACH; ++k) {
@@ -267,7 +267,7 @@ struct Group {
                 known = probe(p.table, hash, left_there, worthier);
                 ++looks;
                 if constexpr (Game::TO_DEPTH)
-                    if (is_self && known.move == NO_MOVE) known.move = shallower_move();
+                    if (is_self && known.move == NO_MOVE) likely = shallower_move();
                 if (chooses && valid && left_there >= p.share_left) counter[k] = unsigned(hash) & p.counter_mask;
             }
             if (child[k] >= 0) counter[k] = counter_of(child[k]);
@@ -287,9 +287,10 @@ struct Group {
         }
         // what the table knows of the node
         const int told = from(self_at % LANES, paired(self.low, self.high));
-        const unsigned more = from(self_at % LANES, unsigned(self.move) | unsigned(second) << 8);
+        likely = likely == NO_MOVE ? self.move : likely;
+        const unsigned more = from(self_at % LANES, unsigned(self.move) | unsigned(likely) << 8 | unsigned(second) << 16);
         const int self_low = lower(told), self_high = upper(told), self_move = int(more & 0xFF);
-        second = more >> 8;
+        likely = int(more >> 8 & 0xFF), second = more >> 16;
 
         best = most(best);
         bool good = false, some = false;
@@ -305,7 +306,8 @@ struct Group {
         if (works) {
             expanded += 1, nodes += count;
             best = max(best, int(here.best));
-            if (self_low >= beta || self_high < beta) {
+            // an entry's move may be that of the mirror image: a position that was asked for is answered by a move
+            if ((self_low >= beta && level > 0) || self_high < beta) {
                 good = true, value = self_low >= beta ? self_low : self_high, move = self_move;
             } else if (!good && !some) {
                 value = best;
@@ -322,7 +324,7 @@ struct Group {
         int first = -1;
 #pragma unroll
         for (int k = 0; k < EACH; ++k) {
-            if (code[k] == self_move) order[k] += Game::BEST;
+            if (code[k] == likely) order[k] += Game::BEST;
             if (chooses) {  // first those with fewer groups than may be there, then those with the fewest
                 const unsigned limit = waits ? p.max_groups_per_node[max(left - 1, 0)] : 1;
                 if (crowd[k] >= limit) order[k] -= Game::BEST * 2 * int(1 + min(255 * crowd[k] / limit, 8191u) / 16);
@@ -466,7 +468,8 @@ struct Group {
                 const Level& each = stack[i];
                 const int beta = beta_at(i), left = each.state.left(), inner = node_of(each.counter);
                 bool unused;
-                Known known = probe(p.table, each.state.hash(), left, unused);
+                Known known = {UNKNOWN, HIGHEST, NO_MOVE, false};
+                if (i > 0) known = probe(p.table, each.state.hash(), left, unused);
                 if (inner >= 0) {
                     const Job& there = node(inner);
                     const int low = __ldcg(&there.low);

@@ -1,9 +1,9 @@
 // A transposition table in the GPU's memory: what is known of positions that were searched before, for a whole GPU.
 //
 // An entry is 16 bytes, read and written by one vector instruction: the position's hash xor the data, and the data
-// (Hyatt and Mann 2002). So what two writers leave that raced, or a torn write, is simply not found. The hash tells
-// every position from every other, and bounds on a game's value are true for ever, so nothing is ever cleared; the run's
-// number makes older entries the first to go.
+// (Hyatt and Mann 2002). So what two writers leave that raced, or a torn write, is simply not found. Bounds on a value are
+// true for ever, so nothing is ever cleared; the run's number makes older entries the first to go. The hash tells every
+// position of Connect 4 from every other; to a depth two may have the same, as on a CPU.
 //
 // Two entries are a bucket, 32 bytes, which is what memory fetches at least. The first keeps the entry with the more
 // left in it, of the latest run; the second takes whatever comes.
