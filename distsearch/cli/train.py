@@ -24,8 +24,8 @@ def add_arguments(parser):
         "--update",
         metavar="NAME",
         choices=UPDATES,
-        help="games: each backward, one after another on a core (default); steps, with --device gpu: all at once, errors "
-        "from the weights before",
+        help="games: each backward, one after another on a core (default); steps, with --device gpu: all at once, "
+        "errors from the weights before",
     )
     files = parser.add_argument_group("files")
     files.add_argument("--save", metavar="FILE", help="write the weights there, .npz, for --evaluation")
