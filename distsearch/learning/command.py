@@ -33,7 +33,7 @@ def train_networks(args, comm, interrupts, progress, print_result):
     options = TrainOptions(args.game, board, args.rules, **asked)
     files = Files(args.save, args.resume, args.weights_only, args.record)
     if args.replay is not None:
-        return _replay(args, options, asked, files, comm, progress, print_result)
+        return _replay(args, options, asked, files, comm, interrupts, progress, print_result)
     if args.update is not None:
         raise UserError("update goes with --replay FILE, games to learn from")
 
@@ -55,7 +55,7 @@ def train_networks(args, comm, interrupts, progress, print_result):
         return interrupts.exit_status
 
 
-def _replay(args, options, asked, files, comm, progress, print_result):
+def _replay(args, options, asked, files, comm, interrupts, progress, print_result):
     update = args.update or UPDATES[0]
     check_replay(options, asked, update)
     if comm is not None and comm.Get_size() > 1:
@@ -64,9 +64,12 @@ def _replay(args, options, asked, files, comm, progress, print_result):
         raise UserError("record and weights-only are for games that are played, not for --replay")
     if files.save is None:
         progress.note("what is learnt is not kept: there is no --save FILE")
-    found = replay(options, files, args.replay, update, progress)
-    print_result(found.to_json() if args.json else found.to_text())
-    return 0
+    with interrupts:
+        found = replay(options, files, args.replay, update, progress, interrupted=lambda: interrupts.signal is not None)
+        print_result(found.to_json() if args.json else found.to_text())
+        if files.save is not None:
+            interrupts.forgive()
+        return interrupts.exit_status
 
 
 def parse_iterations(text):

@@ -42,12 +42,12 @@ def check(options, asked, update):
         raise UserError("update steps learns from one move at a time: no --n-step, no --target returns")
 
 
-def replay(options, files, record, update, progress, gpu=None):
+def replay(options, files, record, update, progress, gpu=None, interrupted=lambda: False):
     """Learn once from every game of a record, by ``TrainOptions``, on one rank; return a TrainingResult.
 
     files: ``Files``; record: name of a file that ``play --record`` has written; update: of UPDATES; gpu: a Gpu, None:
-    the host's first. Raises UserError for a record of another game, board or rules, and for what cannot be read or
-    written.
+    the host's first; interrupted: whether to end, which a core does between two games and a GPU never. Raises UserError
+    for a record of another game, board or rules, and for what cannot be read or written.
     """
     game = games.find(options.game)
     rules = game.rules(options.board, **options.rules)
@@ -57,22 +57,23 @@ def replay(options, files, record, update, progress, gpu=None):
         paths = list(paths_of(record, game, rules))
         if options.device == "gpu":
             seconds, cpu_seconds = _on_gpu(options, game, rules, arrays, paths, update, progress, gpu)
+            learnt = paths
         else:
-            seconds, cpu_seconds = _on_core(options, game, rules, arrays, paths, progress)
+            learnt, seconds, cpu_seconds = _on_core(options, game, rules, arrays, paths, progress, interrupted)
         # later stages are NaN where nothing was learnt
         if not np.isfinite(arrays.weights[0]).all() or np.isinf(arrays.weights).any():
             raise UserError("learning has diverged: a smaller --rate keeps it from that")
         if files.save is not None:
             played = {"options": options.described(), "games": begun.state["games"], "ranks": 1, "state": begun.state}
             others = {} if begun.window is None else {"window": begun.window}
-            _save(files.save, options, game, arrays, {**played, "replayed": len(paths)}, others)
+            _save(files.save, options, game, arrays, {**played, "replayed": len(learnt)}, others)
     finally:
         arrays.close()
     return TrainingResult(
         options.described(),
         games=len(paths),
-        learnt=len(paths),
-        moves=sum(len(gains) for _, gains in paths),
+        learnt=len(learnt),
+        moves=sum(len(gains) for _, gains in learnt),
         seconds=seconds,
         cpu_seconds=cpu_seconds,
         merging=0.0,
@@ -80,7 +81,7 @@ def replay(options, files, record, update, progress, gpu=None):
         ranks=1,
         hosts=1,
         copies=1,
-        complete=True,
+        complete=len(learnt) == len(paths),
         saved=files.save,
     )
 
@@ -92,8 +93,8 @@ def _save(path, *what):
         raise UserError(f"cannot write {path[:200]}: {error.strerror or error}") from error
 
 
-def _on_core(options, game, rules, arrays, paths, progress):
-    """Learn from one path after another; return seconds, and CPU seconds."""
+def _on_core(options, game, rules, arrays, paths, progress, interrupted):
+    """Learn from one path after another; return those that were learnt from, seconds, and CPU seconds."""
     tuples, stages = options.network
     learner = Learner(
         game,
@@ -109,10 +110,13 @@ def _on_core(options, game, rules, arrays, paths, progress):
         room=max((len(gains) for _, gains in paths), default=1),
     )
     compile_with_notice(game.NAME, learner.compile, progress)
-    began, cpu = time.perf_counter(), time.process_time()
+    began, cpu, count = time.perf_counter(), time.process_time(), 0
     for states, gains in paths:
+        if interrupted():
+            break
         learner.learn(states, np.cumsum(gains))
-    return time.perf_counter() - began, time.process_time() - cpu
+        count += 1
+    return paths[:count], time.perf_counter() - began, time.process_time() - cpu
 
 
 def _on_gpu(options, game, rules, arrays, paths, update, progress, gpu):

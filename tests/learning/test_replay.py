@@ -1,5 +1,6 @@
 """Learning from games that were recorded, against a plain twin, on a core and on an emulated GPU."""
 
+import itertools
 import json
 from pathlib import Path
 
@@ -155,3 +156,19 @@ def test_records_of_other_games_are_refused(record, tmp_path):
             learnt(options, record(name))
     with pytest.raises(UserError, match="cannot read"):
         learnt(TrainOptions("2048", tuples="2x4"), str(tmp_path / "missing"))
+
+
+def test_a_core_ends_behind_a_game_and_keeps_what_it_learnt(record, tmp_path):
+    options, save, path = TrainOptions("2048", tuples=TUPLES["2048"]), str(tmp_path / "w.npz"), record("2048")
+    looks = itertools.count()
+    found = replay(options, Files(save), path, "games", Silent(), interrupted=lambda: next(looks) == 2)
+    assert (found.complete, found.learnt, Path(save).exists()) == (False, 2, True)
+    assert 0 < found.moves < learnt(options, path).moves
+
+
+def test_a_file_of_another_seed_goes_on_by_its_seed(record, tmp_path):
+    files = Files(str(tmp_path / "w.npz"), resume=True)
+    options = TrainOptions("2048", tuples="2x4", games=5, seed=5, online=True)
+    train(options, files, None, Silent(), lambda: False, lambda line: None)
+    check(options, ("seed", "online"), "games")
+    assert learnt(options, record("2048"), files=files).learnt == 3
