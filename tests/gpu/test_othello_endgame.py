@@ -7,7 +7,8 @@ from distsearch.core.errors import UserError
 from distsearch.engines.pvs.exact_solver import ExactSolver
 from distsearch.games import connect4, othello
 from distsearch.games.interface import END, Position, legal_moves, step
-from distsearch.gpu.othello_endgame import NO_MOVE, GpuEndgame
+from distsearch.gpu.othello_endgame import GpuEndgame
+from distsearch.gpu.solver import NO_MOVE
 from distsearch.testing.emulated_gpu import EmulatedGpu
 
 SEEDS = range(5)
