@@ -95,6 +95,21 @@ class Array:
             cuda.memset_d8_async(self._memory, 0, self.nbytes, self._gpu.stream)
 
 
+class PinnedArray:
+    """An array in the host's memory that kernels write to at its ``address``: no copy follows them."""
+
+    def __init__(self, gpu, shape, dtype):
+        self._gpu = gpu
+        with gpu.active() as cuda:
+            self._values = cuda.pagelocked_zeros(shape, dtype, mem_flags=cuda.host_alloc_flags.DEVICEMAP)
+            self.address = int(self._values.base.get_device_pointer())
+
+    def get(self):
+        """Return a copy, once all that was asked for before is done."""
+        self._gpu.wait()
+        return self._values.copy()
+
+
 class Kernel:
     """A function of a source. registers, local_bytes: of a thread."""
 
@@ -103,15 +118,20 @@ class Kernel:
         self.registers, self.local_bytes = function.num_regs, function.local_size_bytes
         self._shared = 0
 
-    def __call__(self, parameters, blocks, threads, shared=0):
-        """Launch it with a structure of parameters (a numpy record), so many blocks, threads and bytes a block."""
+    def __call__(self, parameters, blocks, threads, shared=0, timed=True):
+        """Launch it with a structure of parameters (a numpy record), so many blocks, threads and bytes a block.
+
+        timed: whether the GPU's clock takes the time, which costs some microseconds.
+        """
         with self._gpu.active() as cuda:
             self._allow(cuda, shared)
-            self._gpu.begin()
+            if timed:
+                self._gpu.begin()
             self._function._launch_kernel(
                 (int(blocks), 1, 1), (int(threads), 1, 1), parameters.tobytes(), int(shared), self._gpu.stream
             )
-            self._gpu.end()
+            if timed:
+                self._gpu.end()
 
     def _allow(self, cuda, shared):
         if shared > max(self._shared, 48 << 10):  # more than that a kernel has to ask for
@@ -130,7 +150,8 @@ class Gpu:
     """A GPU of this host by its number; one context of a process, shared with other users of CUDA in it.
 
     name; architecture ("sm_90"); multiprocessors; memory, shared_memory (bytes); threads and registers of a
-    multiprocessor; busy_seconds: its own time from launches to their ends, so far. Raises UserError if it cannot be
+    multiprocessor; busy_seconds: its own time from launches to their ends, so far, to which launches that are not
+    ``timed`` add what their callers saw. Raises UserError if it cannot be
     used.
     """
 
@@ -171,6 +192,10 @@ class Gpu:
     def array(self, shape, dtype):
         """Return an Array of whatever was there."""
         return Array(self, shape, dtype)
+
+    def pinned(self, shape, dtype):
+        """Return a PinnedArray."""
+        return PinnedArray(self, shape, dtype)
 
     def upload(self, values):
         """Return an Array with the contents of an ndarray."""

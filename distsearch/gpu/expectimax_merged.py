@@ -1,5 +1,7 @@
 """The method ``merged`` of the GPU's expectimax: levels of afterstates without repeats, in launches or in one."""
 
+import time
+
 import numpy as np
 
 from ..core.errors import UserError
@@ -72,6 +74,9 @@ class AfterstateLevels:
         self._parameters = np.zeros((), _PARAMETERS)
         self._parameters["by"], self._parameters["counters"] = evaluator.record, self._counters.address
         self._levels = [None] * MOST_LEVELS  # Arrays of each
+        # few roots are found in memory that the kernel writes itself: a copy takes as long as a small search
+        self._few_found = gpu.pinned(FOUND * few + _COUNTERS, np.float64)
+        self._launched = 0.0  # when, by the host's clock, few roots were
         self._roots = 0  # that there is room for
         self._growth = {}  # by the number of levels: boards of each that a root had, lately
         self._ready = None  # the levels, the roots and their growth that there is room for
@@ -126,7 +131,7 @@ class AfterstateLevels:
         levels, rest = _levels_of(rest)
         self._prepare(levels, n)
         self._parameters["states"] = address
-        self._launch(n, levels, rest)
+        self._launch(n, levels, rest, self._found)
         return self._found.address
 
     def note(self, rest, n, boards, full):
@@ -139,7 +144,7 @@ class AfterstateLevels:
         roots, levels, _ = self._asked
         out, leaves = np.empty((len(roots), FOUND)), 0
         while n := self._under_way:
-            values = self._found.part(FOUND * n + _COUNTERS).get()
+            values = self._values_found(n)
             counters = values[FOUND * n :].view(np.uint64)
             self._note_growth(levels, n, counters, counters[FULL])
             if not counters[FULL]:
@@ -148,6 +153,13 @@ class AfterstateLevels:
                 self._at += n
             self._launch_next()
         return out, leaves
+
+    def _values_found(self, n):
+        if n > self._few:
+            return self._found.part(FOUND * n + _COUNTERS).get()
+        values = self._few_found.get()[: FOUND * n + _COUNTERS]
+        self._gpu.busy_seconds += time.perf_counter() - self._launched
+        return values
 
     def at_once(self, rest):
         """Return how many roots a launch takes, by what the latest ones were like."""
@@ -177,7 +189,7 @@ class AfterstateLevels:
             self._parameters["few"][: 2 * n] = some.reshape(-1)
         else:
             self._states.part(2 * n).set(some.reshape(-1))
-        self._launch(n, levels, rest)
+        self._launch(n, levels, rest, self._few_found if n <= self._few else self._found)
 
     def _prepare(self, levels, n):
         """Have room for n roots."""
@@ -204,7 +216,7 @@ class AfterstateLevels:
             self._states = self._gpu.array(2 * self._roots, np.uint64)
             self._planted = self._gpu.array(4 * self._roots, np.uint32)
             self._found = self._gpu.array(FOUND * self._roots + _COUNTERS, np.float64)
-            self._parameters["planted"], self._parameters["found"] = self._planted.address, self._found.address
+            self._parameters["planted"] = self._planted.address
 
     def _allocate(self, at, capacity, items, slots):
         """Make arrays of a level for so many boards, items a board and slots; raises UserError if they do not fit."""
@@ -219,12 +231,15 @@ class AfterstateLevels:
         self._levels[at][4].zero()
         self._parameters["levels"][at] = (*(each.address for each in self._levels[at]), capacity, 0)
 
-    def _launch(self, n, levels, rest):
-        """Launch a search of n roots, whose last level has ``rest`` plies below it."""
+    def _launch(self, n, levels, rest, found):
+        """Launch a search of n roots, whose last level has ``rest`` plies below it; ``found``: where results go."""
         p = self._parameters
+        p["found"] = found.address
         p["roots"], p["level_count"], p["rest"], p["arrived"] = n, levels, rest, self._arrived
         if n <= self._few:
-            self._arrived += 2 * levels * self._run("search_whole")  # meetings: one after each phase but the last
+            self._launched = time.perf_counter()
+            # meetings: one after each phase but the last
+            self._arrived += 2 * levels * self._run("search_whole", timed=found is not self._few_found)
         else:
             self._launch_phases(n, levels)
 
@@ -237,11 +252,11 @@ class AfterstateLevels:
             self._run("back_level", level=level)
         self._run("choose_moves")
 
-    def _run(self, name, most=1 << 30, level=0):
+    def _run(self, name, most=1 << 30, level=0, timed=True):
         """Launch a kernel with up to so many blocks; return how many."""
         kernel, blocks, shared = self._kernel(name)
         self._parameters["level"] = level
-        kernel(self._parameters, min(blocks, most), self._threads, shared)
+        kernel(self._parameters, min(blocks, most), self._threads, shared, timed)
         return min(blocks, most)
 
 

@@ -48,12 +48,13 @@ class EmulatedKernel:
         self._gpu, self._function, self._size = gpu, function, size
         self.registers, self.local_bytes = 0, 0
 
-    def __call__(self, parameters, blocks, threads, shared=0):
+    def __call__(self, parameters, blocks, threads, shared=0, timed=True):
         content = parameters.tobytes()
         assert len(content) == self._size, f"{len(content)} bytes of parameters, the kernel takes {self._size}"
         began = time.perf_counter()
         self._function(content, (ctypes.c_uint * 3)(blocks, threads, shared))
-        self._gpu.busy_seconds += time.perf_counter() - began
+        if timed:
+            self._gpu.busy_seconds += time.perf_counter() - began
 
     def resident(self, threads, shared=0):
         return 1
@@ -72,6 +73,9 @@ class EmulatedGpu:
         self.busy_seconds = 0.0
 
     def array(self, shape, dtype):
+        return EmulatedArray(shape, dtype)
+
+    def pinned(self, shape, dtype):
         return EmulatedArray(shape, dtype)
 
     def upload(self, values):
