@@ -67,9 +67,13 @@ struct Board {
 
     HD static uint64_t empty(uint64_t own, uint64_t opp) { return ALL & ~(own | opp); }
 
+    struct Runs {  // discs of a line that follow one another, up and down the word
+        uint64_t up, down;
+    };
+
     template <int STEP>
-    HD static uint64_t ends(uint64_t own, uint64_t line) {
-        uint64_t up = line & own << STEP, down = line & own >> STEP;
+    HD static Runs runs(uint64_t from, uint64_t line) {
+        uint64_t up = line & from << STEP, down = line & from >> STEP;
         up |= line & up << STEP;
         down |= line & down >> STEP;
         const uint64_t up_pairs = line & line << STEP, down_pairs = up_pairs >> STEP;
@@ -78,7 +82,13 @@ struct Board {
             up |= up_pairs & up << 2 * STEP;
             down |= down_pairs & down >> 2 * STEP;
         }
-        return up << STEP | down >> STEP;
+        return {up, down};
+    }
+
+    template <int STEP>
+    HD static uint64_t ends(uint64_t own, uint64_t line) {
+        const Runs found = runs<STEP>(own, line);
+        return found.up << STEP | found.down >> STEP;
     }
 
     // The empty squares where own may move.
@@ -109,22 +119,14 @@ struct Board {
     // The same for a square as a bit, without rays.
     HD static uint64_t turned_by(uint64_t own, uint64_t opp, uint64_t square) {
         const uint64_t inner = opp & INNER;
-        return run<1>(own, inner, square) | run<COLUMNS - 1>(own, inner, square) | run<COLUMNS>(own, opp, square) |
-               run<COLUMNS + 1>(own, inner, square);
+        return closed<1>(own, inner, square) | closed<COLUMNS - 1>(own, inner, square) |
+               closed<COLUMNS>(own, opp, square) | closed<COLUMNS + 1>(own, inner, square);
     }
 
     template <int STEP>
-    HD static uint64_t run(uint64_t own, uint64_t line, uint64_t square) {
-        uint64_t up = line & square << STEP, down = line & square >> STEP;
-        up |= line & up << STEP;
-        down |= line & down >> STEP;
-        const uint64_t up_pairs = line & line << STEP, down_pairs = up_pairs >> STEP;
-#pragma unroll
-        for (int i = 0; i < DOUBLINGS; ++i) {
-            up |= up_pairs & up << 2 * STEP;
-            down |= down_pairs & down >> 2 * STEP;
-        }
-        return (up << STEP & own ? up : 0) | (down >> STEP & own ? down : 0);
+    HD static uint64_t closed(uint64_t own, uint64_t line, uint64_t square) {  // those behind which own has a disc
+        const Runs found = runs<STEP>(square, line);
+        return (found.up << STEP & own ? found.up : 0) | (found.down >> STEP & own ? found.down : 0);
     }
 
     // The squares of the board's quarters that have an odd number of empty ones.

@@ -14,9 +14,10 @@
 //   that any group improves. Below it the table tells what others have found.
 // - At nodes with much left, groups are counted: how many are at work below each position (``node_counters``). A group
 //   takes the first move in order where there is room, or else the one with the fewest, as ABDADA does (Weill 1996).
-//   There is room for one; but for more, by what is left there, at the first move of a node where it is likely to be
-//   good enough. A group chooses anew after every answer, with what the others have found meanwhile.
-// - Now and then every group looks up its own way from the root, and goes back to the first node that is answered.
+//   A move has room for one group; the first move of a node that it will probably answer has room for more, the more is
+//   left there. A group chooses anew after every answer, with what the others have found meanwhile.
+// - Every POLL_INTERVAL nodes a group looks up the positions on its way from the root, and goes back to the first that
+//   others have answered.
 #pragma once
 #include <type_traits>
 
