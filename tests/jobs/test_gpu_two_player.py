@@ -216,20 +216,26 @@ def jobs_of(runner, game, board, lines):
     return jobs
 
 
-def runner_of(game, board):
+def runner_of(game, board, evaluation=None):
+    """Return the runner of exact searches, or of those to a depth by an evaluation."""
     setup = {"kind": "solve", "game": game, "board": list(map(int, board.split("x"))), "options": {}, "brief": True}
-    runner = on_gpu(KINDS, EmulatedGpu(2))["solve"](setup)
+    if evaluation:
+        setup |= {"kind": "deep", "evaluation": evaluation, "selective": None, "repeatable": False}
+    runner = on_gpu(KINDS, EmulatedGpu(2))[setup["kind"]](setup)
     runner.compile()
     runner.open(1)
     return runner
 
 
-@pytest.fixture(params=GAMES, ids=lambda value: value[0])
+@pytest.fixture(params=[*GAMES, ("connect4", "6x7", 12, "outcome"), ("othello", "8x8", 20, "complex")], ids=str)
 def made(request, seed):
-    """(runner, jobs) of a game."""
-    game, board, plies = request.param
-    runner = runner_of(game, board)
-    return runner, jobs_of(runner, game, board, late(game, board, plies, 5, seed))
+    """(runner, jobs) of a game, to the end or to a depth."""
+    game, board, plies, *evaluation = request.param
+    runner = runner_of(game, board, *evaluation)
+    jobs = jobs_of(runner, game, board, late(game, board, plies, 5, seed))
+    if evaluation:
+        jobs["depth"] = 4
+    return runner, jobs
 
 
 def test_jobs_are_dropped_and_stopped_one_by_one(made):
