@@ -71,7 +71,13 @@ def test_one_search_is_a_gpus_and_the_others(comm, same_with_gpus, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("position", "options"), [("6727744333361412112", {}), ("672774433336141211", {"load_factor": 4})], ids=str
+    ("position", "options"),
+    [
+        ("6727744333361412112", {}),
+        ("672774433336141211", {"load_factor": 4}),
+        ("6727744333361412112", {"policy": "window"}),
+    ],
+    ids=str,
 )
 def test_one_search_is_that_of_several_ranks_with_a_gpu(position, options, same_with_gpus):
     gpus_at_work = []
@@ -86,7 +92,9 @@ def test_one_search_is_that_of_several_ranks_with_a_gpu(position, options, same_
     assert not gpus_at_work or gpus_at_work[0] == 0 < gpus_at_work[1]
 
 
-@pytest.mark.parametrize("asked", [{"depth": 5}, {"depth": 4, "all_moves": True}], ids=str)
+@pytest.mark.parametrize(
+    "asked", [{"depth": 5}, {"depth": 4, "all_moves": True}, {"depth": 4, "policy": "window"}], ids=str
+)
 def test_a_search_to_a_depth_does_not_depend_on_which_ranks_have_a_gpu(asked, same_with_gpus):
     def searched(session):
         return session.search("othello", "f5d6c3d3c4f4f6f3", board="8x8", evaluation="complex", **asked).score
