@@ -112,6 +112,15 @@ def _connect4_arguments(parser):
     )
 
 
+def _td2584_arguments(parser):
+    _report_arguments(parser)
+    parser.add_argument(
+        "--value-dead-boards",
+        action="store_true",
+        help="searches take a board without a move for what the network says of it, as the report's do, not for 0",
+    )
+
+
 def _plot_arguments(parser):
     parser.add_argument("files", nargs="*", metavar="FILE", help="of studies, together; records of training, likewise")
     parser.add_argument(
@@ -141,7 +150,7 @@ STUDIES = {
     "haskell2048-games": _report("the five searches of haskell2048, as games", "haskell2048_games"),
     "gpu2048": _report("the figures of the report on a 2048 solver on GPUs", "gpu2048"),
     "gpu2048-games": _report("depths, averaged search, minimax and IDA* of gpu2048, as games", "gpu2048_games"),
-    "td2584": _report("the figures of the report on 2584 on GPUs", "td2584"),
+    "td2584": _report("the figures of the report on 2584 on GPUs", "td2584", _td2584_arguments),
     "connect4": _report("the table of the report on Connect 4 with CUDA", "connect4", _connect4_arguments),
     "plot": Study("figures of studies, of training, and of timelines", _plot_arguments, "figures.plot"),
 }

@@ -11,7 +11,9 @@ also ask for a weighted sum of several, see ``sums``.
 
 ``of_file`` in the same module says what evaluation a file of learnt weights is, and ``LEARNT`` names those that come
 with this package, by the rules; ``for_order`` says which one exact searches order moves by. Learnt evaluations of
-games against chance say what points are still to come, so the points of moves count as well.
+games against chance say what points are still to come, so the points of moves count as well. ``:dead`` behind the name
+of such a network, or its file's, asks for another rule for *dead boards*, on which the player has no move: they are
+worth what the network says of them, as in a report on 2584, and not 0.
 
 ``WEIGHTED`` in the same module has those whose name may be followed by ``:`` and weights: what reads that text, and the
 weights of the name alone. Their tables take weights as another argument.
@@ -32,6 +34,8 @@ from . import weighted_sum
 from .move_ordering import OTHELLO_8X8, MoveOrdering
 from .tuple_network import ENDING
 
+DEAD = ":dead"  # behind a network of a game against chance: dead boards are worth what it says
+
 
 class Evaluation(NamedTuple):
     """An evaluation bound to a game's rules."""
@@ -45,6 +49,7 @@ class Evaluation(NamedTuple):
     version: str = ""  # what tells it from others of its name, where its name is a file's
     unit: int = 1  # of values, a point of a final score, where they are learnt from scores
     ordering: MoveOrdering | None = OTHELLO_8X8  # where exact searches order moves by it
+    dead_boards: bool = False  # whether a network says what boards without a move are worth; else they are worth 0
     best_moves: Callable | None = None  # in games against chance, many states at once: see ``row_tables.best_moves``
 
     @property
@@ -71,6 +76,7 @@ def hand_made(game):
 
 def check(game, name):
     """Raise UserError if ``game`` has no evaluation ``name``, which may end in ``:`` and its weights, or be a sum."""
+    name, _ = _rule_for_dead(game, name)
     base, colon, given = name.partition(":")
     known, weighted = _known(game), _weighted(game)
     if name.endswith(ENDING):
@@ -92,8 +98,9 @@ def find(game, name, rules):
     """
     check(game, name)
     if learnt(game, name):
+        name, dead = _rule_for_dead(game, name)
         path = _learnt(game)[name](rules) if name in _learnt(game) else name
-        return Evaluation(**_owner(game).of_file(path, rules))
+        return Evaluation(**_owner(game).of_file(path, rules, **({"dead_boards": True} if dead else {})))
     if _is_sum(game, name):
         parts = weighted_sum.parse(name, list(_known(game)))
         made = {part.name: find(game, part.name, rules) for part in parts}
@@ -108,7 +115,16 @@ def find(game, name, rules):
 
 def learnt(game, name):
     """Whether an evaluation of a game is learnt, rather than made by hand."""
+    name, _ = _rule_for_dead(game, name)
     return name.endswith(ENDING) or name in _learnt(game)
+
+
+def _rule_for_dead(game, name):
+    """Return (a name without ``DEAD``, whether it ended so), in games where that can stand there."""
+    base = name.removesuffix(DEAD)
+    if game.PLAYERS == 1 and (base.endswith(ENDING) or base in _learnt(game)):
+        return base, base != name
+    return name, False
 
 
 def for_order(game, rules):

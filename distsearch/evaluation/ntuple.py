@@ -1,9 +1,10 @@
 """N-tuple networks as evaluations of 2048 and 2584: what points a board is still expected to bring.
 
-A network has learnt boards after the player's move, to which chance then adds a tile; a board without a move is worth
-nothing more. Contents of a tuple's cells are gathered from the board's words at once (``pext``), so a network of any
-tuples runs by the same compiled functions, which find its masks and the address of its weights in their tables.
-Stages are told apart by the code of the largest tile. Idea: Szubert and Jaśkowski 2014.
+A network has learnt boards after the player's move, to which chance then adds a tile; a board without a move (a *dead*
+one) is worth nothing more, unless an evaluation is to take the network's word for it. Contents of a tuple's cells are
+gathered from the board's words at once (``pext``), so a network of any tuples runs by the same compiled functions,
+which find its masks and the address of its weights in their tables. Stages are told apart by the code of the largest
+tile. Idea: Szubert and Jaśkowski 2014.
 """
 
 import functools
@@ -56,6 +57,7 @@ PRESETS = {  # by game: sets of tuples by name, the default first
 }
 
 boards_of = index_of = code_at = kind = weight_at = None  # bound for each game
+DEAD_BOARDS = None  # whether the network says what boards are worth on which the player has no move
 
 
 @compiled
@@ -121,8 +123,8 @@ def value_of(s, tables):
 
 
 def learnt(s, r, tables):
-    """What a state is still expected to bring: nothing, if the player has no move."""
-    if due(s) == 0 and kind(s, r) == END:
+    """What a state is still expected to bring: nothing, if the player has no move, unless DEAD_BOARDS."""
+    if not DEAD_BOARDS and due(s) == 0 and kind(s, r) == END:
         return 0.0
     return np.float64(value_of(s, tables))
 
@@ -148,13 +150,14 @@ _OF_GAME = {
 NEAR = {"2048": sliding_symmetries.all_near_2048}
 
 
-def kernels(game, promoting=False, near=False):
+def kernels(game, promoting=False, near=False, dead_boards=False):
     """Return the compiled functions of a game (its name), by name.
 
-    promoting: weights not learnt yet are NaN; near: weights are in ``near`` order.
+    promoting: weights not learnt yet are NaN; near: weights are in ``near`` order; dead_boards: see DEAD_BOARDS.
     """
-    name = f"{NAME}_{game}{'_promoting' if promoting else ''}{'_near' if near else ''}"
+    name = f"{NAME}_{game}{'_promoting' * promoting}{'_near' * near}{'_dead' * dead_boards}"
     functions = {**_OF_GAME[game], "weight_at": promoted_weight if promoting else plain_weight}
+    functions["DEAD_BOARDS"] = dead_boards
     if near:
         functions["boards_of"] = NEAR[game]
     return jit.specialise_all(_TEMPLATES, name, functions)
@@ -215,10 +218,11 @@ def strongest(game, rules):
     return NAME if np.array_equal(rules, game.rules(_SHIPPED_BOARD)) else "rows"
 
 
-def of_file(game, path, rules):
+def of_file(game, path, rules, dead_boards=False):
     """Return the evaluation of a file's network, as the fields of an ``Evaluation`` by name.
 
-    game: a module; raises UserError if the file has no network for it and for these rules.
+    game: a module; dead_boards: whether the network says what boards without a move are worth; raises UserError if the
+    file has no network for it and for these rules.
     """
     try:
         state = os.stat(path)
@@ -229,13 +233,13 @@ def of_file(game, path, rules):
     check_fits(net, game, rules, str(path)[:200])
     tables = tables_of(game, int(rules[COLUMNS]), net.tuples, net.symmetric, net.stages, net.weights)
     promoting = bool(net.stages)
-    function = kernels(game.NAME, promoting)["learnt"]
     return {
-        "name": f"{NAME}{'_promoting' if promoting else ''}",
-        "function": function,
+        "name": f"{NAME}{'_promoting' * promoting}{'_dead' * dead_boards}",
+        "function": kernels(game.NAME, promoting, dead_boards=dead_boards)["learnt"],
         "tables": tables,
         "bound": 0,
         "points": True,
+        "dead_boards": dead_boards,
         "keeps": net,
         "version": str(changed),
     }

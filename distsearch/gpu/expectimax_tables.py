@@ -57,23 +57,24 @@ def make_evaluator(gpu, game, rules, evaluation, uniform_chance):
     macros = {"GAME": game.NAME, "KINDS": kinds, "POINTS": int(evaluation.points)}
     if evaluation.name.startswith("ntuple"):
         more, keeps = _network(gpu, game, evaluation.keeps, record)
+        more["DEAD_BOARDS"] = int(evaluation.dead_boards)
     else:
         more, keeps = _heuristics(gpu, evaluation, record)
     return GpuEvaluator(macros | more, record, keeps)
 
 
-def make_learning_evaluator(game, rules, tuples, symmetric, stages, address):
+def make_learning_evaluator(game, rules, tuples, symmetric, stages, address, dead_boards=False):
     """Return the GpuEvaluator of a network that learns: its weights are at an address, as the CPU has them.
 
-    tuples, symmetric, stages: as of a ``Network``. What moves bring counts. Raises UserError for more look-ups than a
-    GPU takes.
+    tuples, symmetric, stages: as of a ``Network``; dead_boards: as of an ``Evaluation``. What moves bring counts.
+    Raises UserError for more look-ups than a GPU takes.
     """
     images, begin = learning_images(game, tuples, symmetric)
     record = np.zeros((), EVALUATOR)
     kinds = _set_chance(record, rules)
     record["weights"], record["stage_size"] = address, begin
     record["begins"][: len(stages)] = stages
-    macros = {"GAME": game.NAME, "KINDS": kinds, "POINTS": 1, "LEARNING": 1}
+    macros = {"GAME": game.NAME, "KINDS": kinds, "POINTS": 1, "LEARNING": 1, "DEAD_BOARDS": int(dead_boards)}
     macros |= _network_macros(images, symmetric, len(stages) + 1)
     return GpuEvaluator(macros, record, ())
 

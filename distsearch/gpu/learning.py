@@ -163,15 +163,16 @@ _LEARN = struct(
 )
 
 
-def defines(game, tuples, symmetric, coherent=False, moves_at_once=4, stages=1, searching=0):
+def defines(game, tuples, symmetric, coherent=False, moves_at_once=4, stages=1, searching=0, dead_boards=False):
     """Return the macros by which the kernels are compiled for a network; game: a module.
 
     moves_at_once: 1, 2 or 4 moves of a board that are looked at side by side; stages: how many; searching: threads of a
-    block that searches each move one layer deep, 0 for none.
+    block that searches each move one layer deep, 0 for none; dead_boards: as of a ``GpuLearner``.
     """
     masks = "".join(f"TUPLE({sum(1 << cell for cell in cells):#x})" for cells in tuples)
     how = {"SYMMETRIC": int(symmetric), "COHERENT": int(coherent), "AT_ONCE": moves_at_once, "STAGES": stages}
     how |= {"SEARCHING": searching, "BLOCKS": _BLOCKS} if searching else {"SEARCHING": 0}
+    how |= {"DEAD_BOARDS": int(dead_boards)}
     return {"GAME": game.NAME, "TUPLES": masks, **how}
 
 
@@ -200,8 +201,8 @@ class GpuLearner:
     are at once as a ``ramp``-th of those that have ended, but FIRST at least (default: RAMP or RAMP_SEARCHED); 0: all,
     from the beginning; restart: whether games that are over go on from the middle of their path, if they learn
     backwards; layers: of the search for each move, 0 for none; steps: n of n-step targets; stages: as of a ``Learner``;
-    alone: whether a game searches one layer by a block of its own, not all games together. Raises UserError for what a
-    GPU cannot do, and if its memory is too small.
+    dead_boards: as of a ``Learner``; alone: whether a game searches one layer by a block of its own, not all games
+    together. Raises UserError for what a GPU cannot do, and if its memory is too small.
 
     ``moves``: made so far; ``over``: whether no game of the phase is at work or left.
     """
@@ -228,6 +229,7 @@ class GpuLearner:
         layers=0,
         steps=1,
         stages=(),
+        dead_boards=False,
         alone=True,
     ):
         check(game, rules, tuples, symmetric, layers)
@@ -241,7 +243,8 @@ class GpuLearner:
         self._size, self._coherent = of_stage * (len(stages) + 1), coherent
         self._recorded = max(recorded, MOST_MOVES)
         self._check_memory()
-        macros = defines(game, tuples, symmetric, coherent, moves_at_once, len(stages) + 1, threads if alone else 0)
+        searching = threads if alone else 0
+        macros = defines(game, tuples, symmetric, coherent, moves_at_once, len(stages) + 1, searching, dead_boards)
         names = "play", "make_moves", "replay", "learn", "values", "apply"
         self._kernels = {name: gpu.kernel(SOURCE, name, **macros) for name in names}
         self._weights = gpu.array(self._size, np.float32)
@@ -263,7 +266,8 @@ class GpuLearner:
             p["chances"][kind] = np.float64(rules[SPAWNS + 3 * kind + 2]) / _CERTAIN
         self._search = self._roots = None
         if layers and not alone:
-            evaluator = make_learning_evaluator(game, rules, tuples, symmetric, stages, self._weights.address)
+            at = self._weights.address
+            evaluator = make_learning_evaluator(game, rules, tuples, symmetric, stages, at, dead_boards)
             self._search, self._roots = AfterstateLevels(gpu, evaluator), gpu.array(2 * games, np.uint64)
             self._search.compile()
         self._plies, self._moves_a_launch = 2 * layers, 1

@@ -22,7 +22,8 @@ class Learner:
     works on; rate: of learning; seed: of all games; layers: of the search for a move; steps: n; forward, coherent: see
     ``td``; counting: whether to count writes that collide; visiting: whether to count how often weights change, for
     merges; room: afterstates that are kept to be learnt from, so that longer games are learnt from in parts; pages:
-    this rank's ``PrivatePages``, or None; restart: whether a game that is over goes on from the middle of its path.
+    this rank's ``PrivatePages``, or None; restart: whether a game that is over goes on from the middle of its path;
+    dead_boards: whether a search takes the network's word for boards without a move, see ``Evaluation``.
     """
 
     def __init__(
@@ -44,22 +45,23 @@ class Learner:
         room=_PATH,
         pages=None,
         restart=False,
+        dead_boards=False,
     ):
         self._arrays, self._rules, self._forward = arrays, rules, forward
         near = arrays.near is not None
         self._tables = ntuple.tables_of(game, int(rules[COLUMNS]), tuples, symmetric, stages, arrays.weights, near)
-        functions = dict(ntuple.kernels(game.NAME, bool(stages), near))
+        functions = dict(ntuple.kernels(game.NAME, bool(stages), near, dead_boards))
         hooks = games.knowledge(game)
         functions |= {name: getattr(game, name) for name in ("free_cells", "cell_of", "put", "code_at")}
         functions |= {"with_due": with_due, "expand": hooks.expand}
         functions |= {"COHERENT": coherent, "COUNTING": counting, "FORWARD": forward, "VISITING": visiting}
         functions["PAGED"] = pages is not None
-        evaluated = Evaluation(f"learning{bool(stages):d}{near:d}", functions["learnt"], self._tables, 0, True)
+        name = f"learning{bool(stages):d}{near:d}{'_dead' * dead_boards}"
+        evaluated = Evaluation(name, functions["learnt"], self._tables, 0, True)
         self._search = Expectimax(game, rules, evaluated, points=True, entries_bits=_ENTRIES_BITS)
         functions["descend"] = self._search.kernels["descend"]
-        name = (
-            f"{game.NAME}_{bool(stages):d}{near:d}{coherent:d}{counting:d}{forward:d}{visiting:d}{pages is not None:d}"
-        )
+        flags = bool(stages), near, coherent, counting, forward, visiting, pages is not None
+        name = f"{game.NAME}_{''.join(f'{flag:d}' for flag in flags)}{'_dead' * dead_boards}"
         self.name = f"learning_{name}"
         kernels = jit.specialise_all(td.TEMPLATES, name, functions)
         self._run, self._learn_from = kernels["run"], kernels["learn_from"]

@@ -21,7 +21,7 @@ _MOST_STEPS = 1000
 # A resumed training may have others of these.
 _FREE = "games", "rate", "evaluate_every", "evaluate_games", "save_every"
 _FREE += "ranks_per_copy", "merge", "merge_every", "device", "exchange", "parallel_games", "restart"
-_FREE += "target", "n_step", "layers"
+_FREE += "target", "n_step", "layers", "value_dead_boards"
 _FORMER = {"online": "forward", "n_step": "steps", "initial_value": "optimistic"}  # names in files of before 0.1
 DEVICES = "cpu", "gpu"
 TARGETS = "td", "returns"
@@ -106,6 +106,14 @@ class TrainOptions:
         int,
         Option("depth of the search for each move: 0 (default) to 3", "X", low=0, high=_MOST_LAYERS, group=_LEARNING),
     ] = 0
+    value_dead_boards: Annotated[
+        bool,
+        Option(
+            "searches take a board without a move for what the network says of it, as a report on 2584 has it, not for "
+            "0; with --layers 1 or more",
+            group=_LEARNING,
+        ),
+    ] = False
     seed: Annotated[
         int, Option("seed of all games (default 0)", "N", check=checked_seed, parse=parse_seed, group=_LEARNING)
     ] = 0
@@ -148,6 +156,8 @@ class TrainOptions:
             self.rate = 1.0 if self.coherence else 0.1
         if self.online and self.layers:
             raise UserError("online goes with 0 layers: a search's table would hold values from before it learnt")
+        if self.value_dead_boards and not self.layers:
+            raise UserError("value-dead-boards is for layers 1 and more: without a search there are no such boards")
         if self.target == "returns" and (self.online or self.n_step > 1):
             raise UserError("target returns goes without online and n-step: games are learnt from when they are over")
         if self.online and self.restart:

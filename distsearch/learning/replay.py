@@ -27,8 +27,8 @@ _CELLS = np.uint64((1 << 62) - 1)  # of a state's second word, without the tiles
 _SMALL = 5
 # options that say how games are played and when they are looked at; others that a file keeps, as its seed, may be named
 _PLAYING = (
-    *("games", "layers", "restart", "ranks_per_copy", "merge", "merge_every", "parallel_games", "exchange"),
-    *("evaluate_every", "evaluate_games", "save_every"),
+    *("games", "layers", "value_dead_boards", "restart", "ranks_per_copy", "merge", "merge_every"),
+    *("parallel_games", "exchange", "evaluate_every", "evaluate_games", "save_every"),
 )
 
 

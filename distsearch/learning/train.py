@@ -89,6 +89,7 @@ def train(options, files, comm, progress, interrupted, told, gpu=None):
             forward=options.online,
             pages=pages,
             restart=options.restart,
+            dead_boards=options.value_dead_boards,
         )
         merger = None
         if several and team.place == 0:
@@ -157,6 +158,7 @@ def _gpu_learner(options, game, team, gpu, progress):
             layers=options.layers,
             steps=options.steps,
             stages=stages,
+            dead_boards=options.value_dead_boards,
         )
 
     compile_with_notice(f"{game.NAME} on {gpu.name}", make, progress if team.first else Silent())

@@ -30,12 +30,12 @@ def made(name, tuples, numbers, board=(4, 4), symmetric=True, begins=(), options
     return Network(name, board, options or {}, cells, symmetric, tuple(begins), weights, {})
 
 
-def found_in(net, path, board=(4, 4), **options):
-    """Save a Network; return (its game, rules, the Evaluation of that file)."""
+def found_in(net, path, board=(4, 4), rule="", **options):
+    """Save a Network; return (its game, rules, the Evaluation of that file). rule: what follows the file's name."""
     tuple_network.save(path, net)
     game = games.find(net.game)
     rules = game.rules(board, **options)
-    return game, rules, evaluation.find(game, str(path), rules)
+    return game, rules, evaluation.find(game, f"{path}{rule}", rules)
 
 
 def worth(net, board):
@@ -135,16 +135,17 @@ def test_two_files_do_not_mix(numbers, tmp_path):
     assert found.function(state, rules, found.tables) == pytest.approx(worth(nets[2], codes), rel=1e-5, abs=1e-3)
 
 
+@pytest.mark.parametrize("rule", ["", evaluation.DEAD])
 @pytest.mark.parametrize(("name", "board"), [("2048", (4, 4)), ("2584", (4, 4)), ("2048", (2, 2)), ("2584", (3, 2))])
-def test_searches_are_those_of_plain_recursion(name, board, numbers, rng, path, full):
+def test_searches_are_those_of_plain_recursion(name, board, rule, numbers, rng, path, full):
     tuples, symmetric = (OWN, True) if board == (4, 4) else ("0,1,2,3/1,3", False)
     net = made(name, tuples, numbers, board, symmetric)
-    game, rules, found = found_in(net, path, board)
+    game, rules, found = found_in(net, path, board, rule)
     twin = twin_of(name, board)
 
     def plain(position):
         codes = np.array([[game.VALUES.index(tile) for tile in row] for row in position[0]])
-        return 0.0 if twin.kind(position) == "end" else worth(net, codes)
+        return 0.0 if twin.kind(position) == "end" and not rule else worth(net, codes)
 
     engine = Expectimax(game, rules, found, points=True)
     deepest = 4 if full or board != (4, 4) else 2
@@ -158,6 +159,14 @@ def test_searches_are_those_of_plain_recursion(name, board, numbers, rng, path, 
             pass
         expected = expectimax_twin.value(twin, position, depth, plain, points=True)
         assert engine.result().value == pytest.approx(expected, rel=1e-5, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("2048", "rows:dead"), ("2584", "ntuple:alive"), ("othello", "patterns:dead")]
+)
+def test_the_rule_for_dead_boards_is_for_networks_of_games_against_chance(name, text):
+    with pytest.raises(UserError):
+        evaluation.check(games.find(name), text)
 
 
 # --- files that do not fit ---

@@ -29,6 +29,7 @@ class Player:
         layers=0,
         steps=1,
         stages=(),
+        dead_boards=False,
     ):
         self.game, self.seed, self.symmetric, self.rate, self.coherent = (
             games.find(name),
@@ -50,7 +51,7 @@ class Player:
         self.twin = Twin(
             self.weights, self.traces, self.tuples, self.codes, symmetric, stages, rate, steps, forward, room
         )
-        self._rules, self._layers = twin_of(name, (4, 4)), layers
+        self._rules, self._layers, self._dead_boards = twin_of(name, (4, 4)), layers, dead_boards
 
     def play(self, number, learning=True):
         """Play a game; return ([1 + score, largest code, moves, learning], its afterstates of codes, their points)."""
@@ -89,7 +90,8 @@ class Player:
                 after = board.copy()
                 after.ravel()[cell] = code
                 found = self._best(after, layers - 1)
-                total += probability * found[0] if found else 0.0
+                if found or self._dead_boards:
+                    total += probability * (found[0] if found else self.twin.value(after))
         return total / len(free)
 
     def _with(self, board, tile):

@@ -13,7 +13,7 @@ from distsearch.evaluation.ntuple import SMALLER
 from distsearch.games.interface import END
 from distsearch.games.sliding import ONE_DUE
 from distsearch.gpu import expectimax_merged, expectimax_tables
-from distsearch.gpu.expectimax import GpuExpectimax
+from distsearch.gpu.expectimax import METHODS, GpuExpectimax
 from distsearch.testing.emulated_gpu import EmulatedGpu
 
 from ..evaluation import tuple_network_twin
@@ -183,6 +183,23 @@ def test_networks_that_see_no_symmetry_and_networks_with_stages(gpus, tuples, sy
     search = GpuExpectimax(gpus(), game, rules, chosen)
     for depth in (0, 2, 3):
         same(search, game, rules, chosen, with_chance(game, boards(game, numbers, 20)), depth)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_dead_boards_are_worth_what_the_network_says(gpus, method, numbers, tmp_path):
+    """On boards with one or two empty cells where little or nothing merges, so that games end within the search."""
+    net, path = made("2584", "3x4", numbers), tmp_path / "weights.npz"
+    game, rules, plain = found_in(net, path)
+    _, _, valued = found_in(net, path, rule=evaluation.DEAD)
+    search = GpuExpectimax(gpus(int(numbers.integers(1 << 30))), game, rules, valued, method)
+    codes = 2 * numbers.integers(2, 14, (12, 16))  # of which no two merge
+    codes[::2] += numbers.integers(0, 2, (6, 16))
+    codes[:, 0] = codes[::3, 5] = 0
+    states = packed(game, codes)
+    for depth in (1, 3) if method == "naive" else (0, 1, 3, 5) if method == "merged" else (1, 3, 5):
+        same(search, game, rules, valued, states, depth)
+    others = GpuExpectimax(gpus(), game, rules, plain).values(states, depth=3).values
+    assert not np.allclose(search.values(states, depth=3).values, others)
 
 
 def test_the_start_on_which_two_tiles_are_due(gpus, shipped):

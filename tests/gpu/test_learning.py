@@ -151,6 +151,8 @@ def player_of(name, seed, **options):
         ("2584", {"stages": (4, 7)}),
         ("2584", {"layers": 1}),
         ("2584", {"layers": 1, "stages": (4, 7), "threads": 64}),
+        ("2584", {"layers": 1, "dead_boards": True}),
+        ("2584", {"layers": 1, "dead_boards": True, "alone": False}),
         ("2584", {"layers": 1, "alone": False}),
         ("2584", {"layers": 1, "alone": False, "stages": (4, 7)}),
     ],

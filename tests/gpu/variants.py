@@ -10,7 +10,7 @@ _NETWORK = {
     "SYMMETRIC": 0,
 }
 _HEURISTICS = {"GAME": 2048, "PARTS": 63, "KINDS": 3, "BATCH": 4}
-_LEARNING = {"SYMMETRIC": 1, "AT_ONCE": 4, "STAGES": 1, "SEARCHING": 0}
+_LEARNING = {"SYMMETRIC": 1, "AT_ONCE": 4, "STAGES": 1, "SEARCHING": 0, "DEAD_BOARDS": 0}
 _2048 = {"GAME": 2048, "TUPLES": "TUPLE(0x3f)TUPLE(0x3f0)TUPLE(0x77)TUPLE(0x770)", **_LEARNING}
 _2584 = {"GAME": 2584, "TUPLES": "TUPLE(0xf)TUPLE(0xf0)TUPLE(0x33)", **_LEARNING}
 _OTHELLO = {"BOARD_ROWS": 8, "BOARD_COLUMNS": 8, "TO_WINNER": 1, "BONUS": 6400, "WIDENED": 100}
@@ -38,11 +38,12 @@ VARIANTS = {  # by source: the macros (dictionaries) that it is compiled with, w
     "expectimax.cu": [_NETWORK, _HEURISTICS, {"WHOLE": 1, "GAME": 2584}],
     "expectimax_leaves.cu": [_NETWORK, _HEURISTICS],
     "expectimax_levels.cu": [_NETWORK],
-    "expectimax_paths.cu": [_NETWORK],
+    "expectimax_paths.cu": [{**_NETWORK, "DEAD_BOARDS": 1}],
     "learning.cu": [
         {**_2048, "COHERENT": 0},
         {**_2584, "COHERENT": 1},
         {**_2584, "COHERENT": 0, "SYMMETRIC": 0, "AT_ONCE": 1},
         {**_2584, "COHERENT": 0, "STAGES": 2, "SEARCHING": 128, "BLOCKS": 4},
+        {**_2584, "COHERENT": 0, "SEARCHING": 128, "BLOCKS": 4, "DEAD_BOARDS": 1},
     ],
 }

@@ -39,6 +39,7 @@ def test_one_rank_learns_and_plays(monkeypatch):
     assert (status, complaints) == (0, [])
     found = tables(text)
     curve = found["Average score by games learnt from, 0 to 3 layers"]
+    assert curve[0] == ["games", "0 layers, CPU"]
     assert [cells[0] for cells in curve[1:]] == [str(n) for n in range(20, 201, 20)]
     assert float(curve[-1][1].replace(",", "")) > float(curve[1][1].replace(",", ""))  # it has learnt
     assert found["Play with 0 to 3 layers"][1][:3] == ["0", "CPU", "5"]

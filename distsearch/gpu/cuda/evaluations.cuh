@@ -24,6 +24,9 @@
 #ifndef LEARNING  // 1: the network learns, and weights may be NaN that a stage has not learnt
 #define LEARNING 0
 #endif
+#ifndef DEAD_BOARDS  // 1: the network says what boards are worth on which the player has no move
+#define DEAD_BOARDS 0
+#endif
 #ifndef LOOKUPS
 #define LOOKUPS 1
 #define IMAGES IMAGE(0)
@@ -176,11 +179,14 @@ ON_DEVICE Value worth(const Evaluator& by, State s) {
     }
 }
 
-// What a board is worth where the player has no move: to a network, which says what is still to come, nothing.
-ON_DEVICE Value worth_of_end(const Evaluator& by, State s) { return PARTS == NTUPLE ? Value(0) : worth(by, s); }
+// Whether boards are worth nothing where the player has no move: to a network, which says what is still to come.
+constexpr bool DEAD_FOR_NOTHING = PARTS == NTUPLE && !DEAD_BOARDS;
+
+// What a board is worth where the player has no move.
+ON_DEVICE Value worth_of_end(const Evaluator& by, State s) { return DEAD_FOR_NOTHING ? Value(0) : worth(by, s); }
 
 // What a state is worth at the depth limit, as the CPU's evaluations have it.
 ON_DEVICE Value worth_of_leaf(const Evaluator& by, State s) {
     State cells = cells_of(s);
-    return PARTS == NTUPLE && tiles_due(s) == 0 && is_over<G>(cells) ? Value(0) : worth(by, cells);
+    return DEAD_FOR_NOTHING && tiles_due(s) == 0 && is_over<G>(cells) ? Value(0) : worth(by, cells);
 }

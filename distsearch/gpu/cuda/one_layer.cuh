@@ -28,13 +28,15 @@ ON_DEVICE Fixed<double, 4> partial_expectations(const Play& p, const Moved& chil
         if (WORDS > 1) next.b = __shfl_sync(ALL_LANES, child.state.b, move);
         const int nth = tile - (move == 0 ? 0 : move == 1 ? begins[1] : move == 2 ? begins[2] : begins[3]);
         double best = ILLEGAL;
+        State board = {};
         if (tile < begins[4]) {
-            const int cell = bit_number(G::empty(next), nth / p.kinds);
-            const Moved reply = moved<G>(G::with(next, cell, p.codes[nth % p.kinds]), own);
+            board = G::with(next, bit_number(G::empty(next), nth / p.kinds), p.codes[nth % p.kinds]);
+            const Moved reply = moved<G>(board, own);
             if (reply.legal) best = reply.gain + double(value_by_one(p.learnt, reply.state));
         }
         best = fmax(best, __shfl_xor_sync(ALL_LANES, best, 1));
         best = fmax(best, __shfl_xor_sync(ALL_LANES, best, 2));
+        if (DEAD_BOARDS && tile < begins[4] && best == ILLEGAL) best = double(value_by_one(p.learnt, board));
         const double worth = best == ILLEGAL ? 0 : best * p.chances[nth % p.kinds];
 #pragma unroll
         for (int i = 0; i < 4; ++i)

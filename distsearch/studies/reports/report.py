@@ -78,7 +78,13 @@ class StudySize:
         launch = f"mpirun -n {ranks} " if ranks > 1 else ""
         repeats = f" --repeats {self.repeats}" if self.repeats else ""
         positions = "" if (path := getattr(self.asked, "positions", None)) is None else f" --positions {path}"
-        return f"{launch}distsearch study {study}{' --full' * self.full}{repeats} --seed {self.seed}{positions}"
+        rule = " --value-dead-boards" * self.value_dead_boards
+        return f"{launch}distsearch study {study}{' --full' * self.full}{repeats} --seed {self.seed}{positions}{rule}"
+
+    @property
+    def value_dead_boards(self):
+        """Whether searches of a study of 2584 take the network's word for boards without a move."""
+        return getattr(self.asked, "value_dead_boards", False)
 
 
 class MeasuredRows:

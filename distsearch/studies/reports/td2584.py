@@ -4,10 +4,13 @@ Of its figures some are known here: with 3 layers an average of 66,300 points, t
 86% of games; a GPU 32 times one thread at 3 layers and slower at 1; learning from 1,000 games of 1,000 steps 12.5 times
 a thread's speed; two GPUs 0.973 to 0.975 efficient; games that learn without locks 24 times with 32 threads. Here the
 search weighs tiles as play deals them, and the network has as many tuples as the report's, whose cells are not known.
+To a search a board is worth nothing on which the player has no move; in the report's, what the network says of it. That
+is an option, for learning, play and decisions.
 """
 
 from ... import games
 from ...api.progress import Silent
+from ...evaluation import DEAD
 from ...evaluation.ntuple import SMALLER
 from ...games.interface import Position
 from ...learning.options import TrainOptions
@@ -19,6 +22,7 @@ from .report import Measurement, Study
 GAME, EVALUATION = "2584", SMALLER["2584"]
 _SAMPLED = 3, 24  # games that boards are taken from: laptop, cluster
 _LEARNT = {0: (10_000, 300_000), 1: (600, 20_000), 2: (50, 1000), 3: (8, 200)}  # games by layers
+_LEARNT_ON_GPU = {0: (100_000, 2_000_000), 1: (20_000, 400_000), 2: (2000, 40_000), 3: (300, 4000)}
 _LINES = 10  # points of a curve, but of few games, which have 2
 _PLAYED = {0: (300, 1000), 1: (30, 1000), 2: (4, 1000), 3: (3, 200)}
 _GPU_PLAYED = 200, 1000
@@ -42,7 +46,12 @@ def _measurements(study_size):
 
 
 def _point(study_size, part, **more):
-    return {"game": GAME, "part": part, "seed": study_size.seed, **more}
+    rule = {"dead_boards": "valued"} if study_size.value_dead_boards else {}
+    return {"game": GAME, "part": part, "seed": study_size.seed, **rule, **more}
+
+
+def _evaluation(study_size):
+    return EVALUATION + DEAD * study_size.value_dead_boards
 
 
 def _repeats(study_size):
@@ -63,17 +72,19 @@ def learnt(comm, line, interrupted=lambda: False, **options):
 
 
 def _curves(study_size):
-    """What is learnt by games that a search of 0 to 3 layers plays."""
-    for layers, counts in _LEARNT.items():
-        count = study_size.choose(*counts)
-        line = count // (_LINES if count >= 100 else 2)
-        asked = {"line": line, "games": count, "layers": layers, "seed": study_size.seed}
+    """What is learnt by games that a search of 0 to 3 layers plays, by all ranks and on a GPU."""
+    for on, ranks, games_by_layers in ("CPU", study_size.ranks, _LEARNT), ("GPU", 1, _LEARNT_ON_GPU):
+        for layers, counts in games_by_layers.items():
+            count = study_size.choose(*counts)
+            line = count // (_LINES if count >= 100 else 2)
+            asked = {"line": line, "games": count, "layers": layers, "seed": study_size.seed, "device": on.lower()}
+            asked |= {"value_dead_boards": study_size.value_dead_boards and layers > 0}
 
-        def body(bench, asked=asked):
-            return bench.call(learnt, study_size.ranks, **asked)
+            def body(bench, ranks=ranks, asked=asked):
+                return bench.call(learnt, ranks, **asked)
 
-        point = _point(study_size, "curve", layers=layers, games=count, ranks=study_size.ranks)
-        yield Measurement(point, body, ranks=study_size.ranks)
+            point = _point(study_size, "curve", layers=layers, games=count, on=on, ranks=ranks)
+            yield Measurement(point, body, ranks=ranks, gpus=int(on == "GPU"))
 
 
 def _play(study_size):
@@ -85,25 +96,27 @@ def _play(study_size):
         ):
 
             def body(bench, layers=layers, on=on, count=count, ranks=ranks):
-                return _games(bench, layers, count, study_size.seed, ranks, on.lower())
+                return _games(bench, study_size, layers, count, ranks, on.lower())
 
             point = _point(study_size, "play", layers=layers, games=count, on=on, ranks=ranks)
             yield Measurement(point, body, ranks=ranks, gpus=int(on == "GPU"))
 
 
-def _games(bench, layers, count, seed, ranks, device):
-    return time_per_move.played(bench, GAME, EVALUATION, 2 * layers + 1, count, seed, ranks, device)
+def _games(bench, study_size, layers, count, ranks, device):
+    wanted, depth = _evaluation(study_size), 2 * layers + 1
+    return time_per_move.played(bench, GAME, wanted, depth, count, study_size.seed, ranks, device)
 
 
 def _decisions(study_size):
     """A decision by class of board and layers, by a core and by each method of a GPU."""
+    wanted = _evaluation(study_size)
     for repeat in _repeats(study_size):
         for layers, counts in _CORE_BOARDS.items():
             for stage in td2584_tables.STAGES:
                 count, at = study_size.choose(*counts), {"layers": layers, "class": stage}
 
                 def by_core(bench, count=count, layers=layers, stage=stage):
-                    return time_per_move.by_core(GAME, EVALUATION, _states(study_size, stage, count), 2 * layers + 1)
+                    return time_per_move.by_core(GAME, wanted, _states(study_size, stage, count), 2 * layers + 1)
 
                 yield Measurement(_point(study_size, "decision", **at, on="CPU", boards=count), by_core, repeat)
                 for method, batches in _BATCHES.items():
@@ -111,7 +124,7 @@ def _decisions(study_size):
 
                         def on_gpu(bench, method=method, boards=boards, layers=layers, stage=stage):
                             given = _states(study_size, stage, boards), 2 * layers + 1, method
-                            return time_per_move.on_gpu(bench.gpu, GAME, EVALUATION, *given)
+                            return time_per_move.on_gpu(bench.gpu, GAME, wanted, *given)
 
                         how = {"on": "GPU", "method": method, "boards": boards}
                         yield Measurement(_point(study_size, "decision", **at, **how), on_gpu, repeat, gpus=1)
@@ -133,7 +146,7 @@ def _tree(study_size):
                         game = games.find(GAME)
                         states = _states(study_size, stage, count).tolist()
                         texts = [game.text(Position(tuple(state)), game.rules()) for state in states]
-                        asked = {"game": GAME, "evaluation": EVALUATION, "layers": layers}
+                        asked = {"game": GAME, "evaluation": _evaluation(study_size), "layers": layers}
                         bench.search(texts[:1], ranks, 0, **asked)  # after which all ranks have the kernels
                         found = bench.search(texts, ranks, 0, **asked)
                         names = "seconds", "cpu_seconds", "nodes", "scores", "ranks", "workers"
@@ -192,7 +205,7 @@ def _gpus(study_size):
             ranks = 1 if gpus == 1 else gpus + 1  # the first of several hands games out and has no GPU
 
             def play(bench, gpus=gpus, ranks=ranks):
-                return _games(bench, 3, many * gpus, study_size.seed, ranks, "gpu")
+                return _games(bench, study_size, 3, many * gpus, ranks, "gpu")
 
             point = _point(study_size, "gpus", what="play, 3 layers", gpus=gpus, games=many * gpus)
             yield Measurement(point, play, repeat, ranks, gpus)

@@ -27,20 +27,21 @@ def _curves(found):
     for layers in found.points("layers", part="curve"):
         for row in found.rows(part="curve", layers=layers):
             curve = row["result"]["curve"]
+            on = row["point"]["on"]
             for each in curve:
                 error = each["average_error"]
                 point = each["games"], each["average"], each["average"] - error, each["average"] + error
-                series.setdefault(_named(layers), []).append(point)
+                series.setdefault(f"{_named(layers)}, {on}", []).append(point)
             last, result = curve[-1], row["result"]
             games, *took = (result[name] for name in ("games", "seconds", "moves_per_second", "ranks"))
-            rows.append((layers, games, last["average"], last["maximum"], percent(last["win_rate"]), *took))
+            rows.append((layers, on, games, last["average"], last["maximum"], percent(last["win_rate"]), *took))
     note = (
         "Each point is the games of a tenth of the training, or of a half where these are few, played as it learns, "
-        f"and its standard error. The same layers choose moves there. Theirs are {UNKNOWN}."
+        "and its standard error. The same layers choose moves there. On a GPU many games learn at the same time, so "
+        f"each point is of weights that change while they are played. Theirs are {UNKNOWN}."
     )
-    columns = heads(
-        f"layers | games | average of the last ones | best of them | {_WON} tile in them | seconds | moves/s | ranks"
-    )
+    last = f"average of the last ones | best of them | {_WON} tile in them"
+    columns = heads(f"layers | on | games | {last} | seconds | moves/s | ranks")
     return (
         Figure("Average score by games learnt from, 0 to 3 layers", "games", "average score", series, note=note),
         Table("Learning with 0 to 3 layers", columns, rows, note),
