@@ -1,5 +1,7 @@
 """Which ranks search on a GPU, and on which: chosen once, for as long as the ranks stay together."""
 
+import platform
+
 from ..core.errors import UserError
 from ..gpu import build, device
 
@@ -27,6 +29,12 @@ def chosen(comm, name):
             gpu.close()
         raise UserError(failed[0])
     return gpu
+
+
+def count_cards(comm, gpu):
+    """Return how many different GPUs the ranks of ``comm`` have; all of them call this. gpu: this rank's, or None."""
+    own = None if gpu is None else (platform.node(), gpu.card)
+    return len({each for each in (comm.allgather(own) if comm else [own]) if each})
 
 
 def _opened(place, name):

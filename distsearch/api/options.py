@@ -323,6 +323,7 @@ class Options:
             self.depth = self.layer_plies * self.layers + 1
         if self.algorithm == "ida" and self.nodes is None and not self.timed:
             self.nodes = IDA_NODES
+        self.policy_by_default = self.policy is None
         if self.policy is None:
             shares = self.takes_table and self.nodes is None and self.load_factor is None
             self.policy = "split" if shares else "pool"

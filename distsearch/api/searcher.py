@@ -87,6 +87,11 @@ class Searcher(ABC):
         """Return the nodes a CPU second of deeper and deeper searches of ``position`` on this processor."""
 
     @property
+    def policy(self) -> str:
+        """The name of the policy by which trees are shared out."""
+        return str(self._options.policy)
+
+    @property
     def _sharers(self):
         """Those that have subtrees of their own."""
         return self._cluster.workers
@@ -106,7 +111,7 @@ class Searcher(ABC):
             "ranks": cluster.ranks,
             "workers": cluster.workers,
             "algorithm": options.algorithm,
-            "policy": options.policy,
+            "policy": self.policy,
             "load_factor": self.wanted_subtrees / self._sharers,
             "selective": options.selective if options.foretelling else None,
         }

@@ -101,6 +101,7 @@ class Session:
         self.interrupted = interrupted
         self.progress = _progress_of(progress)
         self._device = device
+        self._cards = 0  # different GPUs of all ranks
         self.gpu: Any = None  # the ``gpu.device.Gpu`` of this rank, if it has one
         self._table: SharedWords | None = None
         self.cluster: Any = None  # a ``cluster.Cluster`` while the session is open, on rank 0
@@ -132,6 +133,7 @@ class Session:
         self.cluster = MpiCluster(self._comm, self._worker_timeout, self.progress.note, self._submasters, self._guarded)
         most = max(Counter(self.cluster.hosts.values()).values())
         self.cluster.on_gpu, self.cluster.all_on_gpu = self._device != "cpu", self._device == "gpu"
+        self.cluster.cards = self._cards
         self.cluster.joint = self._table is not None and not self._submasters and most < joint.SLOTS
         return self
 
@@ -153,13 +155,14 @@ class Session:
         """Return the kinds of job of this rank, on the GPU that it is to have, if any; all ranks are here."""
         if self._device == "cpu":
             return kinds
-        from .devices import chosen
+        from .devices import chosen, count_cards
 
         try:
             self.gpu = chosen(self._comm, self._device)
         except UserError:
             self.close()
             raise
+        self._cards = count_cards(self._comm, self.gpu)
         if self.gpu is None:
             return kinds
         from ..jobs.gpu_kinds import on_gpu

@@ -193,7 +193,7 @@ class TwoPlayerSearcher(Searcher):
             states,
             depth,
             wanted_subtrees or self.wanted_subtrees,
-            options.policy,
+            self.policy,
             # to see every move's score, the root's children must be searched on their own
             full_width_depth=int(options.all_moves),
             win_bonus=self._win,
@@ -206,9 +206,15 @@ class TwoPlayerSearcher(Searcher):
         )
 
     @property
+    def policy(self):
+        """By default several GPUs share an exact search by windows, and ranks that have the same one not at all."""
+        by_gpus = self._options.policy_by_default and self._options.exact and self._cluster.cards > 1 and self._on_gpus
+        return "window" if by_gpus else self._options.policy
+
+    @property
     def _shares(self):
         """Whether sub-masters share out their jobs."""
-        return self._cluster.submasters > 0 and POLICIES[self._options.policy].splits
+        return self._cluster.submasters > 0 and POLICIES[self.policy].splits
 
     @property
     def _on_gpus(self):

@@ -38,6 +38,7 @@ class Cluster:
     submasters = 0  # sub-masters
     on_gpu = False  # whether workers may search on a GPU
     all_on_gpu = False  # whether all of them do
+    cards = 0  # different GPUs that they have
     joint = False  # whether idle ranks join the jobs of their host, see ``joint``
     host: str | None = None  # of the master, where it is a rank of its own and not in one process with a worker
     # Readable once a worker has sent something, until ``awoken``: a hint that ends a sleep, as a large message may be

@@ -149,9 +149,9 @@ class Kernel:
 class Gpu:
     """A GPU of this host by its number; one context of a process, shared with other users of CUDA in it.
 
-    name; architecture ("sm_90"); multiprocessors; memory, shared_memory (bytes); threads and registers of a
-    multiprocessor; busy_seconds: its own time from launches to their ends, so far, to which launches that are not
-    ``timed`` add what their callers saw. Raises UserError if it cannot be
+    name; card: which of its host's it is (its address on the bus); architecture ("sm_90"); multiprocessors; memory,
+    shared_memory (bytes); threads and registers of a multiprocessor; busy_seconds: its own time from launches to their
+    ends, so far, to which launches that are not ``timed`` add what their callers saw. Raises UserError if it cannot be
     used.
     """
 
@@ -164,7 +164,7 @@ class Gpu:
             self._context = self.device.retain_primary_context()
         of = self.device.get_attribute
         which = self._cuda.device_attribute
-        self.name = self.device.name()
+        self.name, self.card = self.device.name(), self.device.pci_bus_id()
         self.architecture = "sm_{}{}".format(*self.device.compute_capability())
         self.memory = self.device.total_memory()
         self.multiprocessors = of(which.MULTIPROCESSOR_COUNT)

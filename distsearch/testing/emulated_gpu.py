@@ -61,13 +61,13 @@ class EmulatedKernel:
 
 
 class EmulatedGpu:
-    """See ``gpu.device.Gpu``. seed: of the order in which threads go on."""
+    """See ``gpu.device.Gpu``. seed: of the order in which threads go on; card: which of its host's it is taken for."""
 
     name, architecture = "emulated", "cpu"
     memory = 1 << 30
 
-    def __init__(self, seed=0, multiprocessors=2):
-        self.multiprocessors = multiprocessors
+    def __init__(self, seed=0, multiprocessors=2, card="0"):
+        self.multiprocessors, self.card = multiprocessors, card
         self._seed = seed
         self._libraries = {}
         self.busy_seconds = 0.0

@@ -56,6 +56,14 @@ def test_the_first_workers_of_a_host_come_first(name, count, ranks, expected, gp
     assert [gpu and gpu.number for gpu in found] == expected
 
 
+def test_each_gpu_is_counted_once():
+    comm = mock.Mock()
+    comm.allgather.return_value = [None, ("a", "0"), ("a", "1"), ("b", "0"), ("a", "1")]
+    assert devices.count_cards(comm, None) == 3
+    assert devices.count_cards(None, None) == 0
+    assert devices.count_cards(None, mock.Mock(card="0")) == 1
+
+
 def test_a_host_without_a_gpu_is_refused_where_each_worker_is_to_have_one(gpus):
     gpus(0)
     with pytest.raises(UserError, match="this host has no GPU"):

@@ -25,22 +25,24 @@ def same_with_gpus(comm, agree, monkeypatch):
     """A function that has a session answer with and without a GPU at one rank, and asserts that the answers agree.
 
     It takes what to ask of a session, and the class and name of a method that the rank with the GPU has to come to;
-    everywhere: all workers have one, as ranks that share a card.
+    everywhere: all workers have one; cards: how many different ones.
     """
 
-    def check(ask, owner, name, needed=True, everywhere=False):
-        gpu = EmulatedGpu(3) if comm.Get_rank() == GPU or everywhere and comm.Get_rank() else None
+    def check(ask, owner, name, needed=True, everywhere=False, cards=1):
+        rank = comm.Get_rank()
+        gpu = EmulatedGpu(3, card=str(rank % cards)) if rank == GPU or everywhere and rank else None
         monkeypatch.setattr(devices, "chosen", lambda comm, name: gpu)
         calls, method, found, failure = [], getattr(owner, name), {}, ""
         monkeypatch.setattr(owner, name, lambda *arguments: (calls.append(1), method(*arguments))[1])
         try:
-            for device in ("cpu", "auto"):
+            with_gpus = "gpu" if everywhere else "auto"
+            for device in ("cpu", with_gpus):
                 with Session(comm, table=2, device=device) as session:
                     if session:
                         found[device] = ask(session)
         except Exception:
             failure = traceback.format_exc()
-        if not failure and found.get("cpu") != found.get("auto"):
+        if not failure and found.get("cpu") != found.get(with_gpus):
             failure = f"{found}"
         if comm.Get_rank() == GPU and needed and not calls:
             failure = f"{name} was not called where the GPU is"
@@ -90,6 +92,20 @@ def test_one_search_is_that_of_several_ranks_with_a_gpu(position, options, same_
 
     same_with_gpus(searched, GpuTwoPlayerRunner, "advance", needed=False, everywhere=True)
     assert not gpus_at_work or gpus_at_work[0] == 0 < gpus_at_work[1]
+
+
+@pytest.mark.parametrize("cards", [1, 4])
+def test_different_gpus_share_an_exact_search_and_ranks_of_one_do_not(cards, comm, same_with_gpus):
+    policies = []
+
+    def searched(session):
+        found = session.search("connect4", "6727744333361412112", exact=True)
+        policies.append(found.policy)
+        return found.score
+
+    same_with_gpus(searched, GpuTwoPlayerRunner, "advance", needed=False, everywhere=True, cards=cards)
+    several = cards > 1 and comm.Get_size() > 2
+    assert not policies or policies == ["split", "window" if several else "split"]
 
 
 @pytest.mark.parametrize(
