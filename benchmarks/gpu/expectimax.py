@@ -23,8 +23,8 @@ from distsearch.gpu import build, device
 from distsearch.gpu.expectimax import GpuExpectimax
 from distsearch.gpu.expectimax_merged import SOURCE, AfterstateLevels
 from distsearch.gpu.expectimax_tables import make_evaluator
-from distsearch.studies.gpu_bench.expectimax import LOOKUPS, Cpu, boards_of_games, repeated
-from distsearch.studies.gpu_bench.timing import L2_READS, Timed, print_row
+from distsearch.studies.gpu_bench.expectimax import Cpu, boards_of_games, repeated
+from distsearch.studies.gpu_bench.timing import Timed, print_row
 from distsearch.testing.emulated_gpu import EmulatedGpu
 
 _SOURCES = {"multilevel": "expectimax_levels.cu", "naive": "expectimax_paths.cu"}
@@ -138,6 +138,7 @@ class Bench:
         for method in methods:
             search, timed = self.searches(game, rules, chosen, method)
             row = {"game": name, "evaluation": wanted, "method": method}
+            limit = search.evaluation_rate(boards["normal"], 10 if self.emulated else 4000)
             checked = {each: self.count(count) for each, count in _CHECKED[method].items() if each in layers}
             check(search, cpus[16], boards, checked, row)
             for stage in boards:
@@ -147,7 +148,8 @@ class Bench:
                             continue
                         states = repeated(boards[stage], count)
                         found = measured(search, timed, states, each, self.repeats * (10 if count == 1 else 1))
-                        self.show(row | {"layers": each, "class": stage}, count, found, by_cpu[stage, each], search)
+                        how = {"layers": each, "class": stage, "limit": limit}
+                        self.show(row | how, count, found, by_cpu[stage, each])
 
     def cpu_seconds(self, cpu, states, layers):
         """Return (CPU seconds a board, leaves a board): the better of two."""
@@ -155,10 +157,9 @@ class Bench:
         leaves, seconds = min(runs, key=lambda run: run[1])
         return seconds / len(states), leaves / len(states)
 
-    def show(self, row, count, found, cpu, search):
+    def show(self, row, count, found, cpu):
         kernel, total, leaves, by_kernel = found
         seconds, cpu_leaves, bits = cpu
-        lookups = LOOKUPS[row["game"]] if row["evaluation"] == SMALLER[row["game"]] else None
         row |= {
             "boards": count,
             "kernel_us": kernel / count * 1e6,
@@ -169,9 +170,8 @@ class Bench:
             "leaves": leaves / count,
             "cpu_leaves": cpu_leaves,
             "leaves_per_second": leaves / kernel,
+            "share": leaves / kernel / row["limit"],
         }
-        if lookups:
-            row |= {"limit": L2_READS / lookups, "share": leaves / kernel * lookups / L2_READS}
         row["kernels_us"] = {name: each * 1e6 for name, each in by_kernel.items()}
         print_row(**row)
 

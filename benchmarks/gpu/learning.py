@@ -29,7 +29,7 @@ from distsearch.evaluation import ntuple
 from distsearch.gpu import learning as gpu_learning
 from distsearch.learning.options import TrainOptions
 from distsearch.learning.train import Files, train
-from distsearch.studies.gpu_bench.learning import LIMITS, NETWORKS, SEED, Cpu, gpu_learner
+from distsearch.studies.gpu_bench.learning import ADDS, NETWORKS, READS, SEED, Cpu, gpu_learner, sectors_of_a_step
 from distsearch.studies.gpu_bench.timing import print_row
 
 CURVES = Path(__file__).parent / "learning_cpu.json"
@@ -109,17 +109,14 @@ def update(gpu, tiny):
                 cpu.learner.learn(*path)
             cpu_seconds.append((time.process_time() - began) / len(some) * count)
         cpu_seconds, lookups, n = min(cpu_seconds), 8 * len(cpu.tuples), count * steps
-        reads, adds = LIMITS[name]
+        sectors = sectors_of_a_step(cpu.game, cpu.tuples, states[: min(n, 20_000) // 32 * 32])
+        by_steps = n * sectors * (1 / READS + 1 / ADDS)
         learner = gpu_learner(gpu, cpu, 512, room=16, rate=1e-3)  # steps learnt all at once add up
         learner.take_steps(states, gains, starts)
         for way, do, limit in (
-            ("steps", learner.update_steps, n * lookups * (1 / reads + 1 / adds)),
-            (
-                "steps combined",
-                lambda learner=learner: learner.update_steps(True),
-                n * lookups * (1 / reads + 1 / adds),
-            ),
-            ("games", learner.update_games, n * lookups * (2 / reads + 1 / adds)),
+            ("steps", learner.update_steps, by_steps),
+            ("steps combined", lambda learner=learner: learner.update_steps(True), by_steps),
+            ("games", learner.update_games, n * lookups * (2 / READS + 1 / ADDS)),
         ):
             do()
             marks = [gpu.mark()]
@@ -146,7 +143,6 @@ def training(gpu, tiny):
         lookups = 8 * len(cpu.tuples)
         began = time.process_time()
         cpu_rate = cpu.play(0, 5 if tiny else 3000)[:, 2].sum() / (time.process_time() - began)
-        reads, adds = LIMITS[name]
         for moves, count in (
             [(4, 2)]
             if tiny
@@ -175,7 +171,7 @@ def training(gpu, tiny):
                 scores, ended = scores + int(found["score"].sum()), ended + len(found)
             kernel, whole, made = gpu.seconds(marks, gpu.mark()), time.perf_counter() - began, learner.moves - before
             limit = 1 / (
-                lookups * (6 / reads + 1 / adds)
+                lookups * (6 / READS + 1 / ADDS)
             )  # four moves looked at, an afterstate read twice, changed once
             print_row(
                 what="training",

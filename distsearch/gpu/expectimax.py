@@ -18,6 +18,7 @@ from .structs import struct, typed
 
 METHODS = {"merged": AfterstateLevels, "multilevel": Multilevel, "naive": Naive}
 MOVES = 4
+_THREADS, _FEW_BOARDS = 256, 4  # of ``evaluation_rate``: threads of a block, boards
 _DUE = np.uint64(62)
 _CELLS = np.uint64((1 << 62) - 1)
 NO_MOVE = -1e299  # values below are none: moves that are not legal
@@ -75,8 +76,24 @@ class GpuExpectimax:
         out = self._gpu.array(max(1, len(states)), np.float64)
         record = np.array((self._evaluator.record, given.address, out.address, len(states)), _LEAVES)
         kernel = self._gpu.kernel("expectimax_leaves.cu", "evaluate_states", **self._evaluator.macros)
-        kernel(record, min(max(1, -(-len(states) // 256)), 8 * self._gpu.multiprocessors), 256)
+        kernel(record, min(max(1, -(-len(states) // _THREADS)), 8 * self._gpu.multiprocessors), _THREADS)
         return out.get()[: len(states)]
+
+    def evaluation_rate(self, states, turns=4000):
+        """Return how many evaluations a second this GPU makes where it does nothing else: of the first few states.
+
+        All threads evaluate the same board, so look-ups of a warp are of one address and in L1. No search evaluates its
+        leaves faster. turns: evaluations of a thread.
+        """
+        kernel = self._gpu.kernel("expectimax_leaves.cu", "evaluate_again", **self._evaluator.macros)
+        blocks = self._gpu.multiprocessors * kernel.resident(_THREADS)
+        values = self._gpu.array(blocks * _THREADS, np.float64)
+        boards = np.resize(_checked(states) & _CELLS, 2 * _FEW_BOARDS)
+        record = np.array((self._evaluator.record, boards, values.address, turns, 0), _EVALUATE_AGAIN)
+        kernel(record, blocks, _THREADS)
+        first = self._gpu.mark()
+        kernel(record, blocks, _THREADS)
+        return blocks * _THREADS * turns / self._gpu.seconds(first, self._gpu.mark())
 
     def begin(self, states, depth):
         """Have the GPU search states to ``depth`` > 0 plies; the call returns while it is at it. Method merged alone.
@@ -143,6 +160,16 @@ _LEAVES = struct(
         ("states", typed("const ulonglong2*")),
         ("values", typed("double*")),
         ("count", "u8"),
+    ],
+)
+_EVALUATE_AGAIN = struct(
+    "EvaluateAgain",
+    [
+        ("by", expectimax_tables.EVALUATOR),
+        ("boards", "u8", 2 * _FEW_BOARDS),
+        ("values", typed("double*")),  # of threads
+        ("turns", "i4"),
+        ("pad", "i4"),
     ],
 )
 

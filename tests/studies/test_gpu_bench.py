@@ -2,10 +2,13 @@
 
 import json
 
+import numpy as np
 import pytest
 
+from distsearch import games
+from distsearch.evaluation import ntuple
 from distsearch.studies import gpu_bench
-from distsearch.studies.gpu_bench import Connect4, Expectimaxes, Learning, Othello
+from distsearch.studies.gpu_bench import Connect4, Expectimaxes, Learning, Othello, learning
 from distsearch.testing.emulated_gpu import EmulatedGpu
 
 KERNELS = {
@@ -14,6 +17,16 @@ KERNELS = {
     "expectimax": (Expectimaxes, ("2584",), ["2584, merged", "2584, multilevel", "2584, naive"]),
     "learning": (Learning, ("2584", "3x4"), ["2584, TD update", "2584, training"]),
 }
+
+
+def test_threads_of_a_warp_share_sectors():
+    game = games.find("2584")
+    tuples = ntuple.checked_tuples(game, "3x4", (4, 4))
+    alike = np.repeat(np.array([[1 << 6 | 5, 3]], np.uint64), 64, axis=0)
+    assert learning.sectors_of_a_step(game, tuples, alike) == 24 / 32
+    rows = np.arange(1, 32, dtype=np.uint64).repeat(2)[:32]
+    different = np.stack([rows << np.uint64(15), rows << np.uint64(15)], axis=1)
+    assert 24 / 32 < learning.sectors_of_a_step(game, tuples, different) <= 24
 
 
 @pytest.mark.parametrize("name", KERNELS)

@@ -1,7 +1,8 @@
 """What ``bench --device gpu`` does: every kernel's rate compared with its limit, and with one CPU rank of this program.
 
-Limits are those of one H200, from measured rates of its memory (docs/gpu); where a game's limit is the turning of
-discs, that is measured in the same run. benchmarks/gpu measures the same kernels at length, by what is here.
+No kernel can pass its limit. It is measured in the same run where one operation sets it: turning discs in Othello,
+evaluating boards in expectimax. The others follow from the rates of random accesses to an H200's L2 cache and memory
+(docs/gpu). benchmarks/gpu measures the same kernels at length, by what is here.
 """
 
 import json

@@ -13,9 +13,8 @@ from ...engines.player import Player, seed_of
 from ...evaluation.ntuple import SMALLER
 from ...games.interface import as_state
 from ...gpu.expectimax import GpuExpectimax
-from .timing import L2_READS, Timed, row
+from .timing import Timed, row
 
-LOOKUPS = {"2584": 24, "2048": 32}  # of weights for a leaf, as the report makes them
 _BOARDS = {"merged": 20_000, "multilevel": 4_000, "naive": 2_000}
 
 descend = None  # the engine's
@@ -90,6 +89,7 @@ class Expectimaxes:
         layers, found = 1 if self._tiny else 2, []
         sample = self._boards[: 3 if self._tiny else 500]
         expected, _, cpu_seconds = self._cpu.values(sample, layers)
+        limit = self._searches["merged"].evaluation_rate(self._boards, 10 if self._tiny else 4000)
         for method, search in self._searches.items():
             states = repeated(self._boards, 3 if self._tiny else _BOARDS[method])
             for _ in range(1 if self._tiny else 2):  # lists have their lengths then
@@ -106,7 +106,7 @@ class Expectimaxes:
                     "leaves",
                     done.leaves,
                     kernel_seconds=sum(self._gpu.seconds_by_kernel().values()),
-                    limit=L2_READS / LOOKUPS[self._game.NAME],
+                    limit=limit,
                     seconds=seconds,
                     cpu_seconds=cpu_seconds / len(sample) * len(states),
                     wrong=int((error > 1e-5).sum()),

@@ -15,8 +15,9 @@ from ...learning.shared_arrays import Arrays
 from .timing import row
 
 NETWORKS = ("2584", "3x4"), ("2048", "4x6")
-# random reads and additions a second of one H200, by the network: its weights are in L2, or not
-LIMITS = {"2584": (137e9, 98e9), "2048": (45e9, 19e9)}
+READS, ADDS = 137e9, 98e9  # random sectors a second in L2 that an H200 reads, and adds to; memory is slower
+_SECTOR = 8  # weights
+_WARP = 32  # threads
 SEED = 1
 
 
@@ -65,6 +66,23 @@ class Cpu:
                 yield states[:steps], sums[:steps]
 
 
+def sectors_of_a_step(game, tuples, states):
+    """Return how many sectors of L2 the update of a step takes: threads of a warp that need the same one share it.
+
+    states: afterstates of whole warps, uint64, shape (n, 2), a thread each; the network is a symmetric one.
+    """
+    codes = np.array([[game.code_at(tuple(state), np.int64(cell)) for cell in range(16)] for state in states])
+    board, sectors = np.arange(16).reshape(4, 4), 0
+    for turned in (board, board.T):
+        for image in (turned, turned[::-1], turned[:, ::-1], turned[::-1, ::-1]):
+            for cells in tuples:
+                digits = codes[:, image.ravel()[list(cells)]]
+                places = (digits << game.BITS * np.arange(len(cells))).sum(axis=1) // _SECTOR
+                warps = np.sort(places.reshape(-1, _WARP), axis=1)
+                sectors += len(warps) + np.count_nonzero(np.diff(warps, axis=1))
+    return sectors / len(states)
+
+
 def gpu_learner(gpu, cpu, count, **options):
     """Return a GpuLearner that knows what a Cpu knows."""
     learner = gpu_learning.GpuLearner(
@@ -95,7 +113,9 @@ class Learning:
         states = np.concatenate([states for states, _ in paths])
         gains = np.concatenate([np.diff(sums, prepend=0) for _, sums in paths])
         starts, updater, gpu = np.arange(len(paths) + 1) * self._steps, self._updater, self._gpu
-        lookups, n, (reads, adds) = 8 * len(self._cpu.tuples), len(paths) * self._steps, LIMITS[self._name]
+        n = len(paths) * self._steps
+        own = np.concatenate([states for states, _ in self._paths])
+        sectors = sectors_of_a_step(self._cpu.game, self._cpu.tuples, own[: len(own) // _WARP * _WARP])
         combined = self._name == "2584"  # 5 times as fast with tuples of four cells, a little slower with those of six
         updater.take_steps(states, gains, starts)
         updater.update_steps(combined)
@@ -111,13 +131,12 @@ class Learning:
         for path in self._paths:
             self._cpu.learner.learn(*path)
         cpu_seconds = (time.process_time() - began) / len(self._paths) * len(paths)
-        return row(
-            f"{self._name}, TD update", "steps", n, kernel, 1 / (lookups * (1 / reads + 1 / adds)), seconds, cpu_seconds
-        )
+        limit = 1 / (sectors * (1 / READS + 1 / ADDS))
+        return row(f"{self._name}, TD update", "steps", n, kernel, limit, seconds, cpu_seconds)
 
     def _training(self):
         learner, gpu, tiny = self._trainer, self._gpu, self._tiny
-        lookups, (reads, adds) = 8 * len(self._cpu.tuples), LIMITS[self._name]
+        lookups = 8 * len(self._cpu.tuples)
         began = time.process_time()
         cpu_moves = int(self._cpu.play(0, 5 if tiny else 500)[:, 2].sum())
         cpu_seconds = time.process_time() - began
@@ -138,7 +157,7 @@ class Learning:
             "moves",
             moves,
             kernel_seconds=kernel,
-            limit=1 / (lookups * (6 / reads + 1 / adds)),
+            limit=1 / (lookups * (6 / READS + 1 / ADDS)),
             seconds=seconds,
             cpu_seconds=cpu_seconds * moves / max(cpu_moves, 1),
         )

@@ -2,8 +2,6 @@
 
 import json
 
-L2_READS = 137e9  # random ones a second, of an H200
-
 
 class Timed:
     """A GPU whose kernels' times are kept by name."""
