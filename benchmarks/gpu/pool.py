@@ -12,7 +12,12 @@ of them, wall time from the question to the last answer; ``gain``: of both over 
 - ``empty``: the empty 6x7 board
 - ``middle``: 1,000 positions like those of L1_R2 (8 to 14 stones, 14 to 27 plies to go), a file
 - ``endings``: 100,000 positions of Othello with 10 to 12 empty squares, a file
+- ``mixed``: 990 positions like those of ``middle`` and 10 like those of ``hard``, shuffled, a file
+- ``mixed endings``: 19,800 positions of Othello with 8 to 12 empty squares and 200 with 15 to 18, shuffled, a file
 - ``deep``: one position of Othello with 22 empty squares
+- ``leaves``: the same, where the GPU rank takes subtrees of up to 16 empty squares: by ``brothers``, null windows as
+  they come, and by ``window``, all subtrees of a breadth-first pool at a time (``--loads``: subtrees a worker); ``cpu``
+  stays without policies, as it is fastest
 
 Scores of the three ways are compared; a difference ends the script with status 1.
 """
@@ -40,13 +45,15 @@ from distsearch.gpu import connect4 as on_gpu
 from distsearch.gpu import device
 from distsearch.gpu.solver import GpuSolver
 from distsearch.jobs import gpu_two_player
+from distsearch.jobs.gpu_solvers import OthelloToEnd
 from distsearch.studies.gpu_bench import othello as on_bench
 from distsearch.studies.gpu_bench.timing import print_row
 from distsearch.testing.emulated_gpu import EmulatedGpu
 from distsearch.tree import search_tree
 
 WAYS = "gpu", "cpu", "both"
-CASES = "hard", "empty", "middle", "endings", "deep"
+CASES = "hard", "empty", "middle", "endings", "mixed", "mixed endings", "deep", "leaves"
+_LEAVES_OF = 16  # empty squares of a GPU's subtrees, at most, in the case ``leaves``
 
 
 def drawn(game, board, left, count, seed, fits=lambda positions: positions):
@@ -108,6 +115,24 @@ def cases(gpu, tiny, wanted, count):
             endings(large, range(6, 8) if tiny else range(10, 13), files if tiny else 100_000),
             True,
         ),
+        "mixed": lambda: (
+            "connect4",
+            board,
+            shuffled(
+                connect4_positions(middle[0], files * 99 // 100, 3, middle[1])
+                + connect4_positions(hard[0], max(1, files // 100), 4, hard[1])
+            ),
+            True,
+        ),
+        "mixed endings": lambda: (
+            "othello",
+            large,
+            shuffled(
+                endings(large, range(5, 8) if tiny else range(8, 13), 20 * files * 99 // 100)
+                + endings(large, range(9, 10) if tiny else range(15, 19), max(1, 20 * files // 100))
+            ),
+            True,
+        ),
         "deep": lambda: (
             "othello",
             large,
@@ -115,8 +140,13 @@ def cases(gpu, tiny, wanted, count):
             False,
         ),
     }
+    make["leaves"] = make["deep"]
     for name in wanted:
         yield name, *make[name]()
+
+
+def shuffled(texts):
+    return random.Random(7).sample(texts, len(texts))
 
 
 def wait(comm):
@@ -141,17 +171,17 @@ class Pool:
 
         devices.chosen = chosen
 
-    def measured(self, way, game, board, texts, as_file):
-        """Return (seconds, scores) of a way, on rank 0."""
+    def measured(self, way, game, board, texts, as_file, **options):
+        """Return (seconds, scores) of a way, on rank 0; options: of the searches."""
         comm, found = self._comms[way], None
         if comm != MPI.COMM_NULL:
             with Session(comm, table=self._table, device="cpu" if way == "cpu" else "auto", book="none") as session:
                 if session:
-                    found = self._searched(session, game, board, texts, as_file)
+                    found = self._searched(session, game, board, texts, as_file, options)
         wait(self.comm)
         return found
 
-    def _searched(self, session, game, board, texts, as_file):
+    def _searched(self, session, game, board, texts, as_file, options):
         size = f"{board[0]}x{board[1]}"
         session.search(game, drawn(game, board, range(9, 12), 1, 99)[0], size, exact=True)
         if as_file:
@@ -160,7 +190,7 @@ class Pool:
         if as_file:
             scores = lines_of(session, game, size, texts)
         else:
-            scores = [session.search(game, text, size, exact=True).score for text in texts]
+            scores = [session.search(game, text, size, exact=True, **options).score for text in texts]
         return time.perf_counter() - began, scores
 
 
@@ -174,6 +204,26 @@ def lines_of(session, game, size, texts):
         report = Report(session, options, module, rules, file.fileno(), "lines", False, print)
         report.run(written.append)
     return [int(line.rsplit(None, 1)[1]) for line in b"".join(written).splitlines()]
+
+
+def leaves(pool, args, asked, expected):
+    """Measure all ranks together where the GPU rank takes subtrees of an exact search of Othello.
+
+    expected: the scores; returns whether others were found.
+    """
+    gpu_two_player.does_parts = lambda setup: True
+    OthelloToEnd.MOST = _LEAVES_OF
+    wrong, ways = False, [{"policy": "brothers"}]
+    ways += [{"policy": "window", "load_factor": load} for load in map(float, args.loads.split(","))]
+    for options in ways:
+        for way in "gpu", "both":
+            found = [pool.measured(way, *asked, **options) for _ in range(args.turns)]
+            if pool.rank == 0:
+                differ = any(scores != expected for _, scores in found)
+                wrong |= differ
+                seconds = [round(seconds, 4) for seconds, _ in found]
+                print_row(case="leaves", way=way, **options, seconds=seconds, differ=differ)
+    return wrong
 
 
 def sweep(pool, args, case):
@@ -194,6 +244,7 @@ def main():
     parser.add_argument("--hard", type=int, default=8, help="positions of the case of that name")
     parser.add_argument("--table", type=int, default=None, help="MiB of the CPU ranks' table")
     parser.add_argument("--alone", default="", help="launches before parts are offloaded, to compare (numbers)")
+    parser.add_argument("--loads", default="4,16,64", help="of the case ``leaves``: subtrees a worker, to compare")
     parser.add_argument("--grains", default="2", help="sizes of such parts, likewise (see tree/search_tree.py)")
     args = parser.parse_args()
     comm = MPI.COMM_WORLD
@@ -225,6 +276,8 @@ def main():
                 gain=alone / best["both"],
                 differ=differ,
             )
+        if name == "leaves":
+            wrong |= leaves(pool, args, (game, board, texts, as_file), rows["cpu"][0][1] if rank == 0 else None)
         if game == "connect4" and not as_file and args.alone:
             sweep(pool, args, (name, game, board, texts, as_file))
     wrong = comm.bcast(wrong)
