@@ -403,9 +403,17 @@ class GpuLearner:
         """Take recorded games for ``update_steps`` and ``update_games``, one behind another.
 
         states: their afterstates, uint64, shape (n, 2), as the CPU has them; gains: what the move to each brought,
-        int32, shape (n,); starts: where each game begins, and n behind them, int64, rising.
+        int32, shape (n,); starts: where each game begins, and n behind them, int64, rising. Raises UserError if they do
+        not fit the GPU's memory.
         """
         starts, n = np.asarray(starts, np.int64), len(states)
+        need = n * (8 * self._words + 8) + starts.nbytes  # with the values of all steps
+        free = self._gpu.free() + sum(array.nbytes for array in self._arrays.values())
+        if need > free:
+            raise UserError(
+                f"{n:,} moves take {need >> 20} MiB of GPU memory, and {free >> 20} are free; take fewer games at a "
+                "time, or use --device cpu"
+            )
         marked = np.concatenate([np.asarray(gains, np.int32), [-1]])
         marked[starts] = -1
         where = self._path(n)

@@ -288,6 +288,13 @@ def test_steps_learnt_at_once_are_those_of_frozen_weights(combined, gpus, seed):
     assert_same(learnt(learner, player)[0], player.weights)
 
 
+def test_games_that_do_not_fit_the_memory_are_refused(gpus, seed, monkeypatch):
+    learner = on_gpu(gpus(seed), player_of("2584", seed))
+    monkeypatch.setattr(learner._gpu, "free", lambda: 100)
+    with pytest.raises(UserError, match="5 moves take 0 MiB of GPU memory, and 0 are free"):
+        learner.take_steps(np.zeros((5, 2), np.uint64), np.zeros(5, np.int32), [0, 5])
+
+
 def test_games_learnt_at_once_are_one_after_another_where_there_is_one(gpus, seed):
     player = player_of("2048", seed)
     learner = on_gpu(gpus(seed), player)
