@@ -20,8 +20,10 @@ ON_DEVICE void keep(const Path& path, int t, State board, int gain) {
 // Brings a board's value nearer to a target; the first IMAGES lanes of a group do, all of `mask` come.
 ON_DEVICE void adjust(const Learnt& p, State board, double target, int inner, unsigned mask) {
     const State image = image_of(board, inner % IMAGES);
+    const auto traces = traces_of(p, image);  // on their way with the weights
     const float value = added(inner < IMAGES ? part_of_value(p, image, begin_of_stage(p, board)) : 0.0f, mask);
-    if (inner < IMAGES) change(p, image, float(target - double(value)));
+    const unsigned images = ((1u << IMAGES) - 1) << (lane_number() - inner);
+    if (inner < IMAGES) change(p, image, float(target - double(value)), traces, images);
     __syncwarp(mask);
 }
 

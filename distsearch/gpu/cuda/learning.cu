@@ -358,7 +358,8 @@ KERNEL(apply, Learn) {
     }
 #pragma unroll 1
     for (int i = 0; i < IMAGES; ++i) {
-        if (p.combined) change_together(p.learnt, image_of(board, i), error, live);
-        else if (live) change(p.learnt, image_of(board, i), error);
+        const State image = image_of(board, i);
+        if (p.combined) change_together(p.learnt, image, error, live);
+        else if (live) change(p.learnt, image, error, traces_of(p.learnt, image), 0);
     }
 }

@@ -119,29 +119,57 @@ ON_DEVICE Fixed<uint64_t, Tuples::COUNT> to_be_changed(const Learnt& p, State im
     return at;
 }
 
-// Changes what an image looks up, by an error of its board.
-ON_DEVICE void change(const Learnt& p, State image, float error) {
-    const auto at = to_be_changed(p, image);
-    const float by = float(p.rate * error / LOOKUPS);
 #if COHERENT
-    Fixed<float, 2 * Tuples::COUNT> traces;  // as they were before: on the CPU a weight that is met twice knows better
+using Trace = float2;  // of a weight: the sum of its errors, and that of their sizes
+
+ON_DEVICE Fixed<Trace, Tuples::COUNT> traces_of(const Learnt& p, State image) {
+    const auto at = looked_up(image, EveryTuple());
+    const uint64_t stage = begin_of_stage(p, image);
+    Fixed<Trace, Tuples::COUNT> found;
 #pragma unroll
-    for (int i = 0; i < Tuples::COUNT; ++i) {
-        traces[2 * i] = __ldcg(p.traces + 2 * at[i]);
-        traces[2 * i + 1] = __ldcg(p.traces + 2 * at[i] + 1);
-    }
-#pragma unroll
-    for (int i = 0; i < Tuples::COUNT; ++i) {
-        const float rate = traces[2 * i + 1] > 0 ? fabsf(traces[2 * i]) / traces[2 * i + 1] : 1.0f;
-        atomicAdd(p.weights + at[i], by * rate);
-        atomicAdd(p.traces + 2 * at[i], error);
-        atomicAdd(p.traces + 2 * at[i] + 1, fabsf(error));
-    }
+    for (int i = 0; i < Tuples::COUNT; ++i) found[i] = __ldcg(reinterpret_cast<const Trace*>(p.traces) + stage + at[i]);
+    return found;
+}
+
+ON_DEVICE void add_to_trace(float* trace, float error, float size) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    atomicAdd(reinterpret_cast<float2*>(trace), make_float2(error, size));  // one access of the L2 cache
 #else
-#pragma unroll
-    for (int i = 0; i < Tuples::COUNT; ++i) atomicAdd(p.weights + at[i], by);
+    atomicAdd(trace, error);
+    atomicAdd(trace + 1, size);
 #endif
 }
+
+// Changes what an image looks up, by an error of its board and by traces from before, where on the CPU a weight that is
+// met twice knows better. Lanes of `mask` come, an image of the same board each, and those that change the same weight
+// add once: some weights of small tuples are in every board. mask 0: a lane comes alone.
+ON_DEVICE void change(const Learnt& p, State image, float error, const Fixed<Trace, Tuples::COUNT>& traces,
+                      unsigned mask) {
+    const auto at = to_be_changed(p, image);
+    const float by = float(p.rate * error / LOOKUPS);
+#pragma unroll
+    for (int i = 0; i < Tuples::COUNT; ++i) {
+        const float rate = traces[i].y > 0 ? fabsf(traces[i].x) / traces[i].y : 1.0f;
+        const unsigned same = mask ? __match_any_sync(mask, (unsigned long long)(at[i])) : 1u << lane_number();
+        const float times = float(bits_in(same));
+        if (lane_number() != unsigned(lowest_bit(same))) continue;
+        atomicAdd(p.weights + at[i], times * by * rate);
+        add_to_trace(p.traces + 2 * at[i], times * error, times * fabsf(error));
+    }
+}
+#else
+struct Trace {};
+
+ON_DEVICE Fixed<Trace, 1> traces_of(const Learnt&, State) { return {}; }
+
+// Changes what an image looks up, by an error of its board.
+ON_DEVICE void change(const Learnt& p, State image, float error, const Fixed<Trace, 1>&, unsigned) {
+    const auto at = to_be_changed(p, image);
+    const float by = float(p.rate * error / LOOKUPS);
+#pragma unroll
+    for (int i = 0; i < Tuples::COUNT; ++i) atomicAdd(p.weights + at[i], by);
+}
+#endif
 
 // The same by all lanes of a warp, each for a board of its own, without traces: lanes that change the same weight add once.
 ON_DEVICE void change_together(const Learnt& p, State image, float error, bool live) {
