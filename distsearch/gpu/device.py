@@ -18,6 +18,7 @@ _HINTS = {
     "no kernel image": "nvcc does not know this GPU: use a newer CUDA toolkit",
     "unsupported gpu architecture": "nvcc does not know this GPU: use a newer CUDA toolkit",
 }
+_LOOKS = 1 << 14  # at a word that a kernel is to write, some milliseconds
 _STAGED = 1 << 14  # bytes, up to which what is read goes through memory that the GPU writes itself
 
 
@@ -96,18 +97,28 @@ class Array:
 
 
 class PinnedArray:
-    """An array in the host's memory that kernels write to at its ``address``: no copy follows them."""
+    """An array, ``values``, in the host's memory, that kernels write to at its ``address``: no copy follows them.
 
-    def __init__(self, gpu, shape, dtype):
+    count: elements, of eight bytes each.
+    """
+
+    def __init__(self, gpu, count, dtype):
         self._gpu = gpu
         with gpu.active() as cuda:
-            self._values = cuda.pagelocked_zeros(shape, dtype, mem_flags=cuda.host_alloc_flags.DEVICEMAP)
-            self.address = int(self._values.base.get_device_pointer())
+            self.values = cuda.pagelocked_zeros(count, dtype, mem_flags=cuda.host_alloc_flags.DEVICEMAP)
+            self.address = int(self.values.base.get_device_pointer())
+        self._words = self.values.view(np.uint64)
 
-    def get(self):
-        """Return a copy, once all that was asked for before is done."""
+    def wait_for(self, at, word):
+        """Return once a kernel has written a word (uint64) at an index, or all that was asked for before is done.
+
+        What the kernel wrote before it is there then. That is some microseconds sooner than waiting for the kernel.
+        """
+        words = self._words
+        for _ in range(_LOOKS):
+            if words[at] == word:
+                return
         self._gpu.wait()
-        return self._values.copy()
 
 
 class Kernel:
@@ -146,6 +157,22 @@ class Kernel:
         return max(1, min(self._gpu.threads // threads, by_registers, by_memory, 32))
 
 
+class _Active:
+    """See ``Gpu.active``. No generator, which takes longer than some launches."""
+
+    def __init__(self, cuda, context):
+        self._cuda, self._push, self._pop = cuda, context.push, cuda.Context.pop
+
+    def __enter__(self):
+        self._push()
+        return self._cuda
+
+    def __exit__(self, kind, error, _):
+        self._pop()
+        if isinstance(error, self._cuda.Error):
+            raise _user_error(error) from error
+
+
 class Gpu:
     """A GPU of this host by its number; one context of a process, shared with other users of CUDA in it.
 
@@ -162,6 +189,7 @@ class Gpu:
         with _named():
             self.device = self._cuda.Device(number)
             self._context = self.device.retain_primary_context()
+        self._active = _Active(self._cuda, self._context)
         of = self.device.get_attribute
         which = self._cuda.device_attribute
         self.name, self.card = self.device.name(), self.device.pci_bus_id()
@@ -178,24 +206,17 @@ class Gpu:
             self._began, self._ended = cuda.Event(), cuda.Event()
             self.stage = cuda.pagelocked_empty(_STAGED, np.uint8)
 
-    @contextlib.contextmanager
     def active(self):
-        """Have this GPU's context current, and CUDA's errors named; gives pycuda.driver."""
-        self._context.push()
-        try:
-            yield self._cuda
-        except self._cuda.Error as error:
-            raise _user_error(error) from error
-        finally:
-            self._cuda.Context.pop()
+        """A context that has this GPU's context current, and CUDA's errors named; gives pycuda.driver."""
+        return self._active
 
     def array(self, shape, dtype):
         """Return an Array of whatever was there."""
         return Array(self, shape, dtype)
 
-    def pinned(self, shape, dtype):
+    def pinned(self, count, dtype):
         """Return a PinnedArray."""
-        return PinnedArray(self, shape, dtype)
+        return PinnedArray(self, count, dtype)
 
     def upload(self, values):
         """Return an Array with the contents of an ndarray."""

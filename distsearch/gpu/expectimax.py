@@ -61,8 +61,8 @@ class GpuExpectimax:
         layers: as many moves with what follows each, and one; or depth: plies, 0 for the evaluation.
         """
         found, leaves = self._found(states, layers, depth)
-        moves = found[:, :MOVES].argmax(axis=1).astype(np.int16)
-        moves[found[:, :MOVES].max(axis=1) < NO_MOVE] = -1
+        worth = found[:, :MOVES]
+        moves = np.where(worth.max(axis=1) < NO_MOVE, -1, worth.argmax(axis=1)).astype(np.int16)
         return ExpectimaxResult(found[:, MOVES].copy(), moves, leaves)
 
     def all_moves(self, states, layers=None, depth=None):

@@ -13,11 +13,12 @@ MOST_LEVELS, _FEW = 6, 4
 FOUND = 5  # numbers of a root: what its moves are worth, and itself; behind those of all roots the counters
 MOST_PLIES = 2 * MOST_LEVELS + 1
 _KERNELS = "search_whole", "plant_roots", "grow_level", "evaluate_level", "back_level", "choose_moves"
-FULL, _LEAVES, _ARRIVED, _COUNTERS = 12, 13, 14, 15
+FULL, _LEAVES, _ARRIVED, _COUNTERS = 12, 13, 14, 15  # the place of ARRIVED tells which launch has ended
 _GUESS = 4.0, 20.0  # boards of the first level a root, and from one level to the next, in the middle of a game
 _SPARE, _LEAST = 1.5, 1024  # room for more boards, in all and besides
 _ONCE_MORE = 1.25  # the room that was too small: of games, boards grow from launch to launch
 _FORGET = 0.8  # of what roots had, from one launch to the next
+_ALL = 1 << 30  # blocks: as many as are at work at a time
 _ITEMS = 16  # of a board and a kind of tile, at most
 _LEVEL = struct(
     "Level",
@@ -42,6 +43,7 @@ _PARAMETERS = struct(
         ("found", typed("double*")),  # of a root FOUND; behind them the counters
         ("counters", typed("unsigned long long*")),
         ("arrived", COUNTER),  # at meetings of earlier launches
+        ("launch", COUNTER),  # of few roots: its number
         ("roots", "i4"),
         ("level_count", "i4"),
         ("level", "i4"),  # of this phase
@@ -61,7 +63,7 @@ class AfterstateLevels:
     """
 
     def __init__(
-        self, gpu, evaluator, threads=128, blocks=8, batch=None, boards=1 << 22, few=_FEW, whole_blocks=1, whole_batch=2
+        self, gpu, evaluator, threads=128, blocks=8, batch=None, boards=1 << 22, few=_FEW, whole_blocks=2, whole_batch=1
     ):
         self._gpu, self._evaluator, self._threads, self._most, self._few = gpu, evaluator, threads, boards, few
         kinds = evaluator.macros["KINDS"]
@@ -70,7 +72,7 @@ class AfterstateLevels:
         self._kernels = {}  # by name: the kernel, its blocks and its bytes of shared memory
         self._counters = gpu.array(_COUNTERS, np.uint64)
         self._counters.zero()
-        self._arrived = 0  # blocks at meetings so far
+        self._arrived = self._launches = 0  # blocks at meetings, and launches of few roots, so far
         self._parameters = np.zeros((), _PARAMETERS)
         self._parameters["by"], self._parameters["counters"] = evaluator.record, self._counters.address
         self._levels = [None] * MOST_LEVELS  # Arrays of each
@@ -79,6 +81,7 @@ class AfterstateLevels:
         self._launched = 0.0  # when, by the host's clock, few roots were
         self._roots = 0  # that there is room for
         self._growth = {}  # by the number of levels: boards of each that a root had, lately
+        self._fits = {}  # by the same: roots of a launch
         self._ready = None  # the levels, the roots and their growth that there is room for
         self._asked, self._at = None, 0  # (roots, levels, plies below the last one); how many have their values
         self._under_way = 0  # roots of the launch that the GPU is at
@@ -157,7 +160,9 @@ class AfterstateLevels:
     def _values_found(self, n):
         if n > self._few:
             return self._found.part(FOUND * n + _COUNTERS).get()
-        values = self._few_found.get()[: FOUND * n + _COUNTERS]
+        end = FOUND * n + _COUNTERS
+        self._few_found.wait_for(end - _COUNTERS + _ARRIVED, self._launches)
+        values = self._few_found.values[:end].copy()
         self._gpu.busy_seconds += time.perf_counter() - self._launched
         return values
 
@@ -166,23 +171,28 @@ class AfterstateLevels:
         return self._fitting(_levels_of(rest)[0])
 
     def _fitting(self, levels):
-        growth = self._growth.setdefault(levels, [_GUESS[0] * _GUESS[1] ** level for level in range(levels)])
-        return max(1, int(self._most / max(growth)))
+        if levels not in self._fits:
+            growth = self._growth.setdefault(levels, [_GUESS[0] * _GUESS[1] ** level for level in range(levels)])
+            self._fits[levels] = max(1, int(self._most / max(growth)))
+        return self._fits[levels]
 
     def _note_growth(self, levels, n, counters, full):
+        if n <= self._few and not full:
+            return
+        self._fits.pop(levels, None)
         if full:
             self._growth[levels] = [2 * boards for boards in self._growth[levels]]
-        elif n > self._few:
+        else:
             old, lately = self._growth[levels], (counters[:levels] / n).tolist()
             self._growth[levels] = [max(new, _FORGET * each) for new, each in zip(lately, old, strict=True)]
 
     def _launch_next(self):
         """Launch the next roots of those that were asked for, as many as a launch takes."""
         roots, levels, rest = self._asked
-        some = roots[self._at : self._at + self._fitting(levels)]
-        n = self._under_way = len(some)
+        n = self._under_way = min(len(roots) - self._at, self._fitting(levels))
         if not n:
             return
+        some = roots[self._at : self._at + n]
         self._prepare(levels, n)
         self._parameters["states"] = 0 if n <= _FEW else self._states.address
         if n <= _FEW:
@@ -238,8 +248,11 @@ class AfterstateLevels:
         p["roots"], p["level_count"], p["rest"], p["arrived"] = n, levels, rest, self._arrived
         if n <= self._few:
             self._launched = time.perf_counter()
-            # meetings: one after each phase but the last
-            self._arrived += 2 * levels * self._run("search_whole", timed=found is not self._few_found)
+            self._launches += 1
+            p["launch"] = self._launches
+            # meetings: one after each phase but the first and the last, which are one block's
+            blocks = self._run("search_whole", 1 if levels == 1 else _ALL, timed=found is not self._few_found)
+            self._arrived += 2 * (levels - 1) * blocks
         else:
             self._launch_phases(n, levels)
 
@@ -252,7 +265,7 @@ class AfterstateLevels:
             self._run("back_level", level=level)
         self._run("choose_moves")
 
-    def _run(self, name, most=1 << 30, level=0, timed=True):
+    def _run(self, name, most=_ALL, level=0, timed=True):
         """Launch a kernel with up to so many blocks; return how many."""
         kernel, blocks, shared = self._kernel(name)
         self._parameters["level"] = level

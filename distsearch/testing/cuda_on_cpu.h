@@ -368,6 +368,7 @@ inline void __nanosleep(unsigned) { emulated::pause(); }
 
 // Memory.
 inline void __threadfence() { emulated::pause(); }  // what is announced behind it others may announce first
+inline void __threadfence_system() { emulated::pause(); }
 inline void __threadfence_block() {}
 template <class T, class V>
 T atomicAdd(T* place, V value) {

@@ -43,6 +43,17 @@ class EmulatedArray:
         self._array.reshape(-1).view(np.uint8)[:] = 0
 
 
+class EmulatedPinnedArray(EmulatedArray):
+    """See ``gpu.device.PinnedArray``."""
+
+    @property
+    def values(self):
+        return self._array
+
+    def wait_for(self, at, word):
+        assert self._array.view(np.uint64)[at] == word, "a kernel has not told that it is done"
+
+
 class EmulatedKernel:
     def __init__(self, gpu, function, size):
         self._gpu, self._function, self._size = gpu, function, size
@@ -75,8 +86,8 @@ class EmulatedGpu:
     def array(self, shape, dtype):
         return EmulatedArray(shape, dtype)
 
-    def pinned(self, shape, dtype):
-        return EmulatedArray(shape, dtype)
+    def pinned(self, count, dtype):
+        return EmulatedPinnedArray(count, dtype)
 
     def upload(self, values):
         array = EmulatedArray(np.shape(values), np.asarray(values).dtype)

@@ -12,7 +12,7 @@ constexpr uint64_t HOLE = ~uint64_t(0);  // of a place in a list that has no boa
 #ifndef BATCH  // afterstates that a warp takes up at a time
 #define BATCH 8
 #endif
-static_assert(BATCH >= 2 && BATCH <= 16 && (BATCH & (BATCH - 1)) == 0, "lanes are shared out evenly");
+static_assert(BATCH >= 1 && BATCH <= 16 && (BATCH & (BATCH - 1)) == 0, "lanes are shared out evenly");
 constexpr int PER_BOARD = 32 / BATCH;                       // lanes that add up one's outcomes
 constexpr int MOST_ITEMS = 16 * KINDS;                      // of an afterstate: no line has more than two gaps
 
@@ -97,8 +97,8 @@ ON_DEVICE unsigned take(Batch& batch, const Level& level, unsigned from, int her
     if (lane < BATCH) batch.begins[lane + 1] = items;  // beyond the last afterstate lanes add nothing
     if (lane == 0) batch.begins[0] = 0;
     __syncwarp();
-    for (int task = lane; task < BATCH * 16; task += 32) {
-        int board = task >> 4, way = task >> 2 & 3, line = task & 3;
+    for (int first = 0; first < BATCH * 16; first += 32) {
+        int task = first + lane, board = task >> 4, way = task >> 2 & 3, line = task & 3;
         bool changes = false;
         if (board < here) {
             unsigned row = batch.rows[board][way >> 1][line];

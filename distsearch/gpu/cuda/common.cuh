@@ -53,3 +53,9 @@ HD int lowest_bit(uint64_t x) {  // its number, of x other than 0
 ON_DEVICE uint64_t thread_number() { return uint64_t(blockIdx.x) * blockDim.x + threadIdx.x; }
 ON_DEVICE uint64_t thread_count() { return uint64_t(gridDim.x) * blockDim.x; }
 ON_DEVICE unsigned lane_number() { return threadIdx.x & 31; }
+
+struct Team {  // threads that share work out: this one's number, and how many there are
+    unsigned own, all;
+};
+ON_DEVICE Team launch_team() { return {unsigned(thread_number()), unsigned(thread_count())}; }
+ON_DEVICE Team block_team() { return {threadIdx.x, blockDim.x}; }

@@ -26,9 +26,9 @@ ON_DEVICE unsigned boards_in(const Parameters& p, int level) {
     return count < p.levels[level].capacity ? unsigned(count) : p.levels[level].capacity;
 }
 
-// A thread a root and move.
-ON_DEVICE void plant(const Parameters& p) {
-    for (uint64_t task = thread_number(); task < 4 * uint64_t(p.roots); task += thread_count()) {
+// A thread a root and move. Few roots' afterstates have the numbers of these, equal ones among them.
+ON_DEVICE void plant(const Parameters& p, Team team) {
+    for (unsigned task = team.own; task < 4 * unsigned(p.roots); task += team.all) {
         State root = root_at(p, unsigned(task >> 2)), cells = cells_of(root);
         int move = task & 3;
         unsigned number = NONE;
@@ -37,7 +37,13 @@ ON_DEVICE void plant(const Parameters& p) {
             Moved next = moved<G>(cells, move);
             cells = next.state, wanted = next.legal;
         }
+#ifdef WHOLE
+        p.levels[0].boards[task] = wanted ? ulonglong2{cells.a, cells.b} : ulonglong2{HOLE, HOLE};
+        if (wanted) number = task;
+        if (task == 0) p.counters[0] = 4 * p.roots;
+#else
         if (wanted) number = number_of(p.levels[0], p.counters, p.counters + FULL, cells);
+#endif
         p.planted[task] = number;
     }
 }
@@ -85,12 +91,11 @@ ON_DEVICE void average(const Parameters& p, const Level& level, const Batch& bat
 }
 
 template <int DO>
-ON_DEVICE void work(const Parameters& p, int at, Batch& batch) {
+ON_DEVICE void work(const Parameters& p, int at, Batch& batch, Team team) {
     const Level& level = p.levels[at];
-    const int lane = lane_number();
-    const unsigned count = boards_in(p, at), warps = unsigned(thread_count() / 32);
+    const unsigned lane = lane_number(), count = boards_in(p, at);
     unsigned leaves = 0;
-    for (unsigned turn = unsigned(thread_number() / 32); turn * BATCH < count; turn += warps) {
+    for (unsigned turn = team.own / 32; turn * BATCH < count; turn += team.all / 32) {
         const unsigned from = turn * BATCH;
         const int here = int(min(unsigned(BATCH), count - from));
         const unsigned items = take(batch, level, from, here);
@@ -101,22 +106,26 @@ ON_DEVICE void work(const Parameters& p, int at, Batch& batch) {
         }
         if (DO == BACK && lane == 0) first = __ldcg(level.firsts + turn);
         if (DO != EVALUATE) first = __shfl_sync(ALL_LANES, first, 0);
-        for (unsigned number = lane; number < items; number += 32) {
-            Item item = item_of(batch, number);
-            uint2 edge = {NONE, NONE};
-            bool left_at_end, right_at_end;
-            if (DO == BACK) edge = __ldcg(level.edges + first + number);
-            Value left = slid_to<DO>(p, at, batch, item, 0, edge.x, left_at_end, leaves);
-            Value right = slid_to<DO>(p, at, batch, item, 1, edge.y, right_at_end, leaves);
+        for (unsigned begin = 0; begin < 2 * items; begin += 32) {  // a lane a side
+            const unsigned number = (begin + lane) / 2, side = lane & 1;
+            const bool there = number < items;
+            const Item item = item_of(batch, there ? number : 0);
+            bool at_end = false;
+            unsigned edge = NONE;
+            if (DO == BACK && there) edge = __ldcg(&level.edges[first + number].x + side);
+            Value value = there ? slid_to<DO>(p, at, batch, item, side, edge, at_end, leaves) : Value(ILLEGAL);
             if (DO == GROW) {
-                level.edges[first + number] = edge;
-            } else {
-                // of a single cell both have been told illegal already
-                bool single = item.gap.first == item.gap.last;
-                batch.best[number][0] = max(left_at_end || single ? left : Value(ILLEGAL), right);
-                batch.best[number][1] = max(left, right);
-                batch.best[number][2] = max(left, right_at_end ? right : Value(ILLEGAL));
+                if (there) (&level.edges[first + number].x)[side] = edge;
+                continue;
             }
+            const Value other = __shfl_xor_sync(ALL_LANES, value, 1);
+            // of a single cell both have been told illegal already
+            at_end |= item.gap.first == item.gap.last;
+            const bool other_at_end = __shfl_xor_sync(ALL_LANES, int(at_end), 1);
+            if (!there || side) continue;
+            batch.best[number][0] = max(at_end ? value : Value(ILLEGAL), other);
+            batch.best[number][1] = max(value, other);
+            batch.best[number][2] = max(value, other_at_end ? other : Value(ILLEGAL));
         }
         __syncwarp();
         if (DO != GROW) average(p, level, batch, from, here, leaves);
@@ -125,11 +134,11 @@ ON_DEVICE void work(const Parameters& p, int at, Batch& batch) {
 }
 
 // The last level where its boards are leaves, or where those after chance are: a thread a board.
-ON_DEVICE void evaluate_near(const Parameters& p, int at) {
+ON_DEVICE void evaluate_near(const Parameters& p, int at, Team team) {
     const Level& level = p.levels[at];
     const unsigned count = boards_in(p, at);
     unsigned leaves = 0;
-    for (unsigned i = unsigned(thread_number()); i < count; i += unsigned(thread_count())) {
+    for (unsigned i = team.own; i < count; i += team.all) {
         State s = board_at(level, i);
         if (s.b == HOLE) continue;
         if (p.rest == 0) {
@@ -150,11 +159,11 @@ ON_DEVICE void evaluate_near(const Parameters& p, int at) {
     if (leaves) atomicAdd(p.counters + LEAVES, (unsigned long long)leaves);
 }
 
-// What the roots' moves are worth; counters are reported, and all is made ready for the next search.
-ON_DEVICE void choose(const Parameters& p) {
+// What the roots' moves are worth; counters are reported, and ready for the next search.
+ON_DEVICE void choose(const Parameters& p, Team team) {
     const Level& level = p.levels[0];
-    for (uint64_t i = thread_number(); i < uint64_t(p.roots); i += thread_count()) {
-        State root = root_at(p, unsigned(i)), cells = cells_of(root);
+    for (unsigned i = team.own; i < unsigned(p.roots); i += team.all) {
+        State root = root_at(p, i), cells = cells_of(root);
         double best = ILLEGAL;
         bool chance = tiles_due(root) > 0;
         for (int move = 0; move < 4; ++move) {
@@ -169,74 +178,105 @@ ON_DEVICE void choose(const Parameters& p) {
         }
         p.found[FOUND * i + 4] = best == ILLEGAL ? double(worth_of_end(p.by, cells)) : best;
     }
-    for (int l = 0; l < p.level_count; ++l)
-        for (uint64_t i = thread_number(); i <= p.levels[l].mask; i += thread_count()) p.levels[l].slots[i] = 0;
-    if (thread_number() == 0)
-        for (int i = 0; i < ARRIVED; ++i) {
-            reinterpret_cast<unsigned long long*>(p.found + FOUND * uint64_t(p.roots))[i] = __ldcg(p.counters + i);
-            p.counters[i] = 0;
-        }
+    for (unsigned i = team.own; i < ARRIVED; i += team.all) {
+        reinterpret_cast<unsigned long long*>(p.found + FOUND * uint64_t(p.roots))[i] = __ldcg(p.counters + i);
+        p.counters[i] = 0;
+    }
 }
 
-ON_DEVICE void evaluate(const Parameters& p, int at, Batch& batch) {
-    if (p.rest == 2) work<EVALUATE>(p, at, batch);
-    else evaluate_near(p, at);
+// Makes the levels from `first` on ready for the next search.
+ON_DEVICE void clear(const Parameters& p, int first, Team team) {
+    for (int l = first; l < p.level_count; ++l)
+        for (uint64_t i = team.own; i <= p.levels[l].mask; i += team.all) p.levels[l].slots[i] = 0;
 }
 
-// Every block of the launch comes here; `meetings` counts those of this launch.
-ON_DEVICE void meet(const Parameters& p, unsigned& meetings) {
+ON_DEVICE void evaluate(const Parameters& p, int at, Batch& batch, Team team) {
+    if (p.rest == 2) work<EVALUATE>(p, at, batch, team);
+    else evaluate_near(p, at, team);
+}
+
+ON_DEVICE Batch& own_batch(char* memory) { return reinterpret_cast<Batch*>(memory)[threadIdx.x / 32]; }
+
+#ifndef WHOLE
+KERNEL_BOUNDS(plant_roots, Parameters, THREADS, 1) { plant(p, launch_team()); }
+
+KERNEL_BOUNDS(grow_level, Parameters, THREADS, BLOCKS) {
+    SHARED_BYTES(memory);
+    work<GROW>(p, p.level, own_batch(memory), launch_team());
+}
+
+KERNEL_BOUNDS(evaluate_level, Parameters, THREADS, BLOCKS) {
+    SHARED_BYTES(memory);
+    evaluate(p, p.level, own_batch(memory), launch_team());
+}
+
+KERNEL_BOUNDS(back_level, Parameters, THREADS, BLOCKS) {
+    SHARED_BYTES(memory);
+    work<BACK>(p, p.level, own_batch(memory), launch_team());
+}
+
+KERNEL_BOUNDS(choose_moves, Parameters, THREADS, 1) {
+    choose(p, launch_team());
+    clear(p, 0, launch_team());
+}
+#else
+// Every block of the launch comes here, and goes on when all have, or at once; `meetings` counts those of this launch.
+ON_DEVICE void meet(const Parameters& p, unsigned& meetings, bool wait = true) {
     ++meetings;
     __threadfence();
     __syncthreads();
     if (threadIdx.x == 0) {
         unsigned long long all = p.arrived + (unsigned long long)meetings * gridDim.x;
         atomicAdd(p.counters + ARRIVED, 1ull);
-        while (*static_cast<volatile unsigned long long*>(p.counters + ARRIVED) < all) spin();
+        while (wait && *static_cast<volatile unsigned long long*>(p.counters + ARRIVED) < all) spin();
         __threadfence();
     }
     __syncthreads();
 }
 
-ON_DEVICE Batch& own_batch(char* memory) { return reinterpret_cast<Batch*>(memory)[threadIdx.x / 32]; }
-
-#ifndef WHOLE
-KERNEL_BOUNDS(plant_roots, Parameters, THREADS, 1) { plant(p); }
-
-KERNEL_BOUNDS(grow_level, Parameters, THREADS, BLOCKS) {
-    SHARED_BYTES(memory);
-    work<GROW>(p, p.level, own_batch(memory));
+// Tells the host, which may read what is found before the launch ends.
+ON_DEVICE void report(const Parameters& p) {
+    __threadfence_system();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        volatile double* words = p.found + FOUND * uint64_t(p.roots);
+        reinterpret_cast<volatile unsigned long long*>(words)[ARRIVED] = p.launch;
+    }
 }
 
-KERNEL_BOUNDS(evaluate_level, Parameters, THREADS, BLOCKS) {
-    SHARED_BYTES(memory);
-    evaluate(p, p.level, own_batch(memory));
-}
-
-KERNEL_BOUNDS(back_level, Parameters, THREADS, BLOCKS) {
-    SHARED_BYTES(memory);
-    work<BACK>(p, p.level, own_batch(memory));
-}
-
-KERNEL_BOUNDS(choose_moves, Parameters, THREADS, 1) { choose(p); }
-#else
-// All of it, by blocks that are at work together, for a few roots: their blocks are few, so registers are plenty.
+// All of it, by blocks that are at work together, for a few roots: their blocks are few, so registers are plenty. The
+// first block does what is too little for all, and the others wait for it or have ended.
 KERNEL_BOUNDS(search_whole, Parameters, THREADS, 2) {
     SHARED_BYTES(memory);
     Batch& batch = own_batch(memory);
+    const Team all = launch_team(), block = block_team();
+    const bool is_first = blockIdx.x == 0;
+    const int last = p.level_count - 1;
     unsigned meetings = 0;
-    plant(p);
-    meet(p, meetings);
-    for (int l = 0; l + 1 < p.level_count; ++l) {
-        work<GROW>(p, l, batch);
-        meet(p, meetings);
+    if (is_first) {
+        plant(p, block);
+        __syncthreads();
+        if (last > 0) work<GROW>(p, 0, batch, block);
+        else evaluate(p, 0, batch, block);
     }
-    evaluate(p, p.level_count - 1, batch);
-    meet(p, meetings);
-    for (int l = p.level_count - 2; l >= 0; --l) {
-        work<BACK>(p, l, batch);
+    for (int l = 1; l <= last; ++l) {
         meet(p, meetings);
+        if (l < last) work<GROW>(p, l, batch, all);
+        else evaluate(p, l, batch, all);
     }
-    choose(p);
+    for (int l = last - 1; l > 0; --l) {
+        meet(p, meetings);
+        work<BACK>(p, l, batch, all);
+    }
+    if (last > 0) {
+        clear(p, 1, all);
+        meet(p, meetings, is_first);
+    }
+    if (!is_first) return;
+    if (last > 0) work<BACK>(p, 0, batch, block);
+    __syncthreads();
+    choose(p, block);
+    report(p);
 }
 #endif
 
