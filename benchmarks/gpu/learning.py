@@ -17,6 +17,7 @@ and 8 games, next to the CPU's.
 """
 
 import argparse
+import itertools
 import json
 import statistics
 import time
@@ -29,7 +30,16 @@ from distsearch.evaluation import ntuple
 from distsearch.gpu import learning as gpu_learning
 from distsearch.learning.options import TrainOptions
 from distsearch.learning.train import Files, train
-from distsearch.studies.gpu_bench.learning import ADDS, NETWORKS, READS, SEED, Cpu, gpu_learner, sectors_of_a_step
+from distsearch.studies.gpu_bench.learning import (
+    ADDS,
+    NETWORKS,
+    READS,
+    SEED,
+    Cpu,
+    gpu_learner,
+    sectors_of_a_step,
+    training_limit,
+)
 from distsearch.studies.gpu_bench.timing import print_row
 
 CURVES = Path(__file__).parent / "learning_cpu.json"
@@ -138,27 +148,13 @@ def update(gpu, tiny):
 
 def training(gpu, tiny):
     """Moves a second of games that stay on the GPU, from a network that knows nothing."""
-    for name, tuples in NETWORKS:
-        cpu, lookups = Cpu(name, "2x4" if tiny and name == "2048" else tuples), 0
-        lookups = 8 * len(cpu.tuples)
+    counts = [64, 128, 256, 512, 1024, 2048, 3072]
+    for (name, tuples), coherent in itertools.product(NETWORKS, (False, True)):
+        cpu = Cpu(name, "2x4" if tiny and name == "2048" else tuples, coherent=coherent)
         began = time.process_time()
         cpu_rate = cpu.play(0, 5 if tiny else 3000)[:, 2].sum() / (time.process_time() - began)
-        for moves, count in (
-            [(4, 2)]
-            if tiny
-            else [
-                (4, 64),
-                (4, 128),
-                (4, 256),
-                (4, 512),
-                (4, 1024),
-                (4, 2048),
-                (4, 3072),
-                (2, 128),
-                (2, 1024),
-                (1, 2048),
-            ]
-        ):
+        others = [] if coherent else [(2, 128), (2, 1024), (1, 2048)]
+        for moves, count in [(4, 2)] if tiny else [*((4, count) for count in counts), *others]:
             learner = gpu_learner(gpu, cpu, count, moves_at_once=moves)  # from what the CPU has just learnt
             learner.begin(0, 0, 1 << 30, gpu_learning.BACKWARD)
             ended = 0
@@ -170,12 +166,11 @@ def training(gpu, tiny):
                 found = learner.launch(budget=100) if tiny else learner.launch()
                 scores, ended = scores + int(found["score"].sum()), ended + len(found)
             kernel, whole, made = gpu.seconds(marks, gpu.mark()), time.perf_counter() - began, learner.moves - before
-            limit = 1 / (
-                lookups * (6 / READS + 1 / ADDS)
-            )  # four moves looked at, an afterstate read twice, changed once
+            limit = training_limit(8 * len(cpu.tuples), coherent)
             print_row(
                 what="training",
                 game=name,
+                coherence=coherent,
                 tuples=tuples,
                 moves_at_once=moves,
                 games_at_once=count,

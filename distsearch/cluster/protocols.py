@@ -7,7 +7,7 @@ Records of jobs whose windows change have ``low`` and ``high`` too.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -153,7 +153,7 @@ class Runner(ABC):
 
     job_dtype: np.dtype
     result_dtype: np.dtype
-    slots: ClassVar[int] = 1  # jobs at work at a time
+    slots: int = 1  # jobs at work at a time
     failed = False  # its jobs came back undone, and its worker must make another runner
     can_join = False  # ranks of a host can search one of its jobs together
     spans_hosts = False  # and so can several hosts
@@ -261,7 +261,7 @@ class BatchRunner(Runner):
     ``offloads``, other workers search parts of a few large jobs.
     """
 
-    slots: ClassVar[int] = 2
+    slots: int = 2
 
     @property
     @abstractmethod

@@ -55,9 +55,12 @@ def _user_error(error):
 
 
 class Array:
-    """An array in the GPU's memory; address (int) is what kernels take. of: an Array of which this is the beginning."""
+    """An array in the GPU's memory; address (int) is what kernels take.
 
-    def __init__(self, gpu, shape, dtype, of=None):
+    of: the Array that this is a part of; first: where it begins there.
+    """
+
+    def __init__(self, gpu, shape, dtype, of=None, first=0):
         self.shape = tuple(np.atleast_1d(np.asarray(shape, np.int64)).tolist())
         self.dtype = np.dtype(dtype)
         self.nbytes = int(np.prod(self.shape)) * self.dtype.itemsize
@@ -66,7 +69,8 @@ class Array:
             with gpu.active() as cuda:
                 self._memory = cuda.mem_alloc(max(self.nbytes, 16))
         else:
-            self._memory = of._memory
+            self._of = of  # which keeps the memory
+            self._memory = of.address + first * self.dtype.itemsize
         self.address = int(self._memory)
 
     def set(self, values):
@@ -87,9 +91,9 @@ class Array:
             values.reshape(-1).view(np.uint8)[:] = self._gpu.stage[: self.nbytes]
         return values
 
-    def part(self, count):
-        """Return an Array of the first elements of this one, of one dimension: the same memory."""
-        return Array(self._gpu, count, self.dtype, self)
+    def part(self, count, first=0):
+        """Return an Array of so many elements of this one from ``first`` on, of one dimension: the same memory."""
+        return Array(self._gpu, count, self.dtype, self, first)
 
     def zero(self):
         with self._gpu.active() as cuda:

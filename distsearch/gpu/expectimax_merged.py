@@ -63,7 +63,7 @@ class AfterstateLevels:
     """
 
     def __init__(
-        self, gpu, evaluator, threads=128, blocks=8, batch=None, boards=1 << 22, few=_FEW, whole_blocks=2, whole_batch=1
+        self, gpu, evaluator, threads=128, blocks=8, batch=None, boards=1 << 22, few=_FEW, whole_blocks=1, whole_batch=1
     ):
         self._gpu, self._evaluator, self._threads, self._most, self._few = gpu, evaluator, threads, boards, few
         kinds = evaluator.macros["KINDS"]

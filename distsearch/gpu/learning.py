@@ -29,6 +29,8 @@ MOST_MOVES = 1 << 17  # of a recorded game, as in the source
 # that lack what others are about to add, which goes well until it does not at all: docs/gpu/learning.md. Where a search
 # takes most of a move's time, fewer of them are learning at the same time, and more are played.
 GAMES, GAMES_SMALL, GAMES_FORWARD, GAMES_SEARCHED = 256, 64, 64, 1024
+# With coherence, whose rates fall where errors have both signs; of small tuples' networks only more of them are faster.
+GAMES_COHERENT, GAMES_COHERENT_SMALL = 512, 2048
 _LARGE = 6  # cells of a tuple: games share fewer of its weights
 # games at work at the start, and finished games for each one at work; with two or three layers few learn at a time
 FIRST, RAMP, RAMP_SEARCHED = 16, 16, 4
@@ -176,9 +178,10 @@ def defines(game, tuples, symmetric, coherent=False, moves_at_once=4, stages=1, 
     return {"GAME": game.NAME, "TUPLES": masks, **how}
 
 
-def games_at_once(tuples, forward=False, layers=0):
+def games_at_once(tuples, forward=False, layers=0, coherent=False):
     """Return how many games go well at once with a network, by its tuples and the layers of a search."""
-    games = GAMES if max(map(len, tuples)) >= _LARGE else GAMES_SMALL
+    large, small = (GAMES_COHERENT, GAMES_COHERENT_SMALL) if coherent else (GAMES, GAMES_SMALL)
+    games = large if max(map(len, tuples)) >= _LARGE else small
     return min(games, GAMES_FORWARD) if forward else max(games, GAMES_SEARCHED if layers else 0)
 
 
@@ -236,7 +239,7 @@ class GpuLearner:
         self._gpu, self._room, self._games = gpu, room, games
         self._words = 1 if game.BITS == 4 else 2  # of an afterstate on the GPU
         self._images, self._threads = 8 if symmetric else 1, threads
-        self._learners = min(games, games_at_once(tuples)) if layers else games
+        self._learners = min(games, games_at_once(tuples, coherent=coherent)) if layers else games
         alone = alone and layers == 1
         self._lanes = threads if alone else moves_at_once * self._images  # of a game
         of_stage = sum(sizes(tuples, 1 << game.BITS))

@@ -102,6 +102,7 @@ class GpuEndgame:
         self._progress = gpu.array(2, np.int32)  # positions taken, and answered
         self._counts = gpu.array(_COUNTS, np.uint64)
         self._kept = gpu.array(self._most_blocks * self._groups * self._kept_bytes, np.uint8)
+        self._held = None  # Arrays of the positions, their windows, their order and the answers
         self._table = None
         if table_mib:
             self._make_table(table_mib)
@@ -143,57 +144,95 @@ class GpuEndgame:
         if self._table is not None:
             self._table.zero()
 
-    def begin(self, states, low=None, high=None):
+    def begin(self, states, low=None, high=None, room=0):
         """Start to solve positions.
 
         states: shape (n, 2), uint64; low, high: int32, (n,) or one for all: scores are told apart no further than from
-        low to high. Raises UserError if one has more empty squares than ``most``.
+        low to high; room: for how many positions there is to be room in all, if some are to be added later, which takes
+        ``share_from``. Raises UserError if one has more empty squares than ``most``.
         """
-        states = np.ascontiguousarray(states, np.uint64).reshape(-1, 2)
-        n = len(states)
-        empty = ~(states[:, 0] | states[:, 1]) & self._rules[BOARD]
-        left = _count(empty)
-        if n and left.max() > self._most:
-            raise UserError(f"a position has {left.max()} empty squares: here the GPU solves up to {self._most}")
-        self._windows = np.empty(n, _WINDOW)
-        self._windows["low"] = np.clip(-_LARGEST_SCORE if low is None else low, -_LARGEST_SCORE, _LARGEST_SCORE)
-        self._windows["high"] = np.clip(_LARGEST_SCORE if high is None else high, -_LARGEST_SCORE, _LARGEST_SCORE)
-        order = np.arange(n, dtype=np.int32)
-        if n > self._most_blocks * self._groups:  # some wait for others: the large ones are not to come last
-            order = np.argsort(-_largeness(states, left, self._rules), kind="stable").astype(np.int32)
-        _check_room(self._gpu, 26 * n, f"{n} positions")
-        gpu, record = self._gpu, self._parameters
-        self._held = [gpu.upload(states), gpu.upload(self._windows), gpu.upload(order), gpu.array(4 * n, np.uint8)]
+        states, left = self._checked(states)
+        n, gpu, record = len(states), self._gpu, self._parameters
+        self._room = max(n, room)
+        if self._held is None or self._held[3].shape[0] < self._room:
+            _check_room(gpu, 26 * self._room, f"{self._room} positions")
+            self._held = [gpu.array(2 * self._room, np.uint64), gpu.array(self._room, _WINDOW)]
+            self._held += [gpu.array(self._room, np.int32), gpu.array(self._room, np.uint32)]
         self._held[3].zero()
+        self._windows = np.zeros(self._room, _WINDOW)
         self._progress.zero()
         self._counts.zero()
         for name, array in zip(("states", "windows", "order", "answers"), self._held, strict=True):
             record[name] = array.address
         record["next"], record["done"] = self._progress.address, self._progress.address + 4
         record["counts"], record["kept"] = self._counts.address, self._kept.address
-        record["positions"], record["first"] = n, 1
+        record["positions"], record["first"] = 0, 1
         self._blocks = min(self._most_blocks, -(-n // self._groups))
         if record["node_counters"]:
             self._node_counters.zero()
             self._working.set(-1)
             self._blocks = self._most_blocks
-        self._changed = False
+        self._added, self._changed = [], False
+        self._count = 0
+        self._take(states, left, low, high)
+
+    def _checked(self, states):
+        """Return (states, their numbers of empty squares); raises UserError."""
+        states = np.ascontiguousarray(states, np.uint64).reshape(-1, 2)
+        left = _count(~(states[:, 0] | states[:, 1]) & self._rules[BOARD])
+        if len(left) and left.max() > self._most:
+            raise UserError(f"a position has {left.max()} empty squares: here the GPU solves up to {self._most}")
+        return states, left
+
+    @property
+    def room(self):
+        """How many more positions can be added."""
+        return self._room - self._count
+
+    def add(self, states, low=None, high=None):
+        """Have the launches to come solve more positions, as ``begin`` takes them; there must be ``room`` for them."""
+        self._take(*self._checked(states), low, high)
+
+    def _take(self, states, left, low, high):
+        """Note positions, which go to the GPU before the next launch."""
+        first, self._count = self._count, self._count + len(states)
+        windows = self._windows[first : self._count]
+        windows["low"] = np.clip(-_LARGEST_SCORE if low is None else low, -_LARGEST_SCORE, _LARGEST_SCORE)
+        windows["high"] = np.clip(_LARGEST_SCORE if high is None else high, -_LARGEST_SCORE, _LARGEST_SCORE)
+        order = np.arange(len(states))
+        if len(states) > self._most_blocks * self._groups or first:  # some wait: the large ones are not to come last
+            order = np.argsort(-_largeness(states, left, self._rules), kind="stable")
+        if len(states):
+            self._added.append((states, first + order))
+
+    def _bring(self):
+        """Have the GPU know what was added and changed since the last launch."""
+        if self._added:
+            first = int(self._parameters["positions"])
+            states, order = (np.concatenate(each) for each in zip(*self._added, strict=True))
+            self._held[0].part(states.size, 2 * first).set(states.ravel())
+            self._held[2].part(len(order), first).set(order)
+            if first:  # groups that found none left have counted on
+                taken, done = self._progress.get().tolist()
+                self._progress.set((min(taken, first), done))
+            self._parameters["positions"], self._added, self._changed = self._count, [], True
+        if self._changed:
+            self._held[1].part(self._count).set(self._windows[: self._count])
+            self._changed = False
 
     def launch(self):
         """Have one launch under way, without waiting for it."""
-        if self._changed:
-            self._held[1].set(self._windows)
-            self._changed = False
+        self._bring()
         self._kernel(self._parameters, self._blocks, self._threads, self._shared)
         self._parameters["first"] = 0
 
     def finished(self):
         """Return whether all is done, once the launches so far are."""
-        return int(self._progress.get()[1]) == int(self._parameters["positions"])
+        return int(self._progress.get()[1]) == self._count
 
     def advance(self):
         """Search on for one launch; return whether all is done."""
-        if self._parameters["positions"]:
+        if self._count:
             self.launch()
         return self.finished()
 
@@ -214,9 +253,10 @@ class GpuEndgame:
         Scores are cut to the windows, but those of finished games. Moves are best ones, ``PASS`` or ``solver.NO_MOVE``;
         where all scores are below the window any one.
         """
-        answers = self._held[3].get().view(_ANSWER)
+        answers = self._held[3].part(self._count).get().view(_ANSWER)
+        windows = self._windows[: self._count]
         scores, state = answers["score"].astype(np.int32), answers["state"]
-        low, high = self._windows["low"].astype(np.int32), self._windows["high"].astype(np.int32)
+        low, high = windows["low"].astype(np.int32), windows["high"].astype(np.int32)
         scores = np.where(state == _OVER, scores, np.clip(scores, low, np.maximum(low, high)))
         complete = (state == _SOLVED) | (state == _OVER)
         return np.where(complete, scores, 0), complete, answers["move"].astype(np.int16)

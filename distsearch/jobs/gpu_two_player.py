@@ -18,7 +18,6 @@ from .setups import evaluated, rules_of
 from .two_player import BRIEF_RESULT, SUBTREE_RESULT, job_dtype
 
 KINDS = "solve", "deep"
-_SLOTS = 8192  # jobs at a rank: a batch at work, and one that waits for it
 _CPU_BOARDS = 50_000  # between two launches, of jobs that are the CPU's
 _COUNTS = {"nodes": "nodes", "table_hits": "hits", "table_stores": "stores"}  # field of a record → count of a solver
 _LAUNCH, _SHORT_LAUNCH = 0.015, 0.001  # seconds
@@ -55,14 +54,14 @@ class GpuTwoPlayerRunner(GpuRunner):
     rank_gpu: of ``gpu_kinds.on_gpu``; plain: makes the runner of positions that do not fit the GPU.
     """
 
-    slots = _SLOTS
-
     def __init__(self, setup: dict[str, Any], rank_gpu: Any, plain: Callable[[dict], Any]):
         super().__init__(rank_gpu.fails)
         self._game, self._rules = rules_of(setup)
         self._plain = plain(setup)
         self._setup, self._rank_gpu = setup, rank_gpu
         self._on_gpu: Any = None  # one of ``gpu_solvers``
+        self._make = ToDepth if setup["kind"] == "deep" else _TO_END[setup["game"]]
+        self.slots = self._make.slots
         self._brief = setup.get("brief", False)
         self.result_dtype = BRIEF_RESULT if self._brief else SUBTREE_RESULT
         self.job_dtype = job_dtype(self._game.words(self._rules))
@@ -96,8 +95,7 @@ class GpuTwoPlayerRunner(GpuRunner):
         try:
             if self._rank_gpu.gpu is None:
                 raise UserError("it has failed before")
-            make = ToDepth if self._setup["kind"] == "deep" else _TO_END[self._setup["game"]]
-            self._on_gpu = make(self._rank_gpu.gpu, self._setup)
+            self._on_gpu = self._make(self._rank_gpu.gpu, self._setup)
         except UserError as error:
             self.fail(error)
 
@@ -133,6 +131,8 @@ class GpuTwoPlayerRunner(GpuRunner):
         records = []
         if not self._open.any() and self._waiting:
             self._begin(np.concatenate(self._waiting))
+        elif self._waiting and self._can_be_joined:
+            self._add()
         if self._open.any():
             self._offload()
             records.append(self._launch())
@@ -152,6 +152,23 @@ class GpuTwoPlayerRunner(GpuRunner):
         self._is_solved = np.zeros(len(jobs), bool)
         self._launches, self._on_gpu.solver.seconds = 0, _LAUNCH
         self._ask(jobs["state"], jobs["depth"], jobs["low"], jobs["high"])
+
+    @property
+    def _can_be_joined(self):
+        """Whether jobs may join the batch at work: not one so small that its jobs get whole lines."""
+        large = self._brief or len(self._jobs) > _WITH_LINES
+        return large and self._lines is None and self._replies is None and self._on_gpu.room > 0
+
+    def _add(self):
+        """Have as many jobs as there is room for join the batch at work."""
+        jobs = np.concatenate(self._waiting)
+        jobs, left = np.split(jobs, [self._on_gpu.room])
+        self._waiting = [left] if len(left) else []
+        self._on_gpu.add(jobs["state"], jobs["low"], jobs["high"])
+        self._jobs, none = np.concatenate([self._jobs, jobs]), np.zeros(len(jobs), bool)
+        self._open, self._is_solved = np.concatenate([self._open, ~none]), np.concatenate([self._is_solved, none])
+        self._scores = np.concatenate([self._scores, np.zeros(len(jobs), np.int32)])
+        self._moves = np.concatenate([self._moves, np.full(len(jobs), NO_MOVE, np.int16)])
 
     def _ask(self, states, depths, low, high):
         self._counted = dict.fromkeys(_COUNTS, 0)
@@ -195,13 +212,15 @@ class GpuTwoPlayerRunner(GpuRunner):
         return offloaded.row(0, number, 0, 0, 0, np.zeros(self.job_dtype["state"].shape[0], np.uint64))
 
     def _launch(self):
-        done = self._on_gpu.solver.advance()
+        done = self._on_gpu.advance()
         self._launches += 1
         found, counted = self._on_gpu.found(), self._on_gpu.counts
         counts = {name: counted[there] for name, there in _COUNTS.items()}
         for name, count in counts.items():
             self._spare[name] += count - self._counted[name]
         self._counted = counts
+        if not done and self._lines is None and self._replies is None:
+            self._on_gpu.go_ahead()
         if self._lines is not None:
             return self._go_on_with_lines(found)
         if self._replies is not None:

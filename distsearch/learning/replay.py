@@ -126,7 +126,12 @@ def _on_gpu(options, game, rules, arrays, paths, update, progress, gpu):
 
     def make():
         how = {"symmetric": not options.asymmetric, "coherent": options.coherence, "rate": options.rate, "seed": 0}
-        how |= {"games": games_at_once(tuples), "room": 1, "steps": options.steps, "stages": stages}
+        how |= {
+            "games": games_at_once(tuples, coherent=options.coherence),
+            "room": 1,
+            "steps": options.steps,
+            "stages": stages,
+        }
         made.append(GpuLearner(gpu, game, rules, tuples, **how))
 
     compile_with_notice(f"{game.NAME} on {gpu.name}", make, progress)

@@ -139,7 +139,7 @@ def _gpu_learner(options, game, team, gpu, progress):
     if options.stages and team.ranks > 1 and options.exchange == "weights":
         raise UserError("stages are for GPUs that tell one another their games: those not learnt yet cannot be merged")
     rules, (tuples, stages) = game.rules(options.board, **options.rules), options.network
-    gpu = gpu or gpu_of_host(team.place)
+    gpu, how = gpu or gpu_of_host(team.place), (options.online, options.layers, options.coherence)
     made = None
 
     def make():
@@ -153,7 +153,7 @@ def _gpu_learner(options, game, team, gpu, progress):
             coherent=options.coherence,
             rate=options.rate,
             seed=options.seed,
-            games=options.parallel_games or games_at_once(tuples, options.online, options.layers),
+            games=options.parallel_games or games_at_once(tuples, *how),
             restart=options.restart,
             layers=options.layers,
             steps=options.steps,

@@ -21,12 +21,12 @@ _COMMAND = _COMPILER, "-x", "c++", "-std=c++17", "-O1", "-shared", "-fPIC", "-U_
 class EmulatedArray:
     """An array that kernels work on; see ``gpu.device.Array``."""
 
-    def __init__(self, shape, dtype, of=None):
+    def __init__(self, shape, dtype, of=None, first=0):
         if of is None:
             self._array = np.empty(shape, dtype)
             self._array.reshape(-1).view(np.uint8)[:] = 0xA5
         else:
-            self._array = of._array[:shape]
+            self._array = of._array[first : first + shape]
         self.shape, self.dtype, self.nbytes = self._array.shape, self._array.dtype, self._array.nbytes
         self.address = self._array.ctypes.data
 
@@ -36,8 +36,8 @@ class EmulatedArray:
     def get(self):
         return self._array.copy()
 
-    def part(self, count):
-        return EmulatedArray(count, self.dtype, self)
+    def part(self, count, first=0):
+        return EmulatedArray(count, self.dtype, self, first)
 
     def zero(self):
         self._array.reshape(-1).view(np.uint8)[:] = 0

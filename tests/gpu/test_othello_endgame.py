@@ -134,6 +134,26 @@ def test_windows_can_be_narrowed_and_positions_dropped_between_launches(gpus, rn
     assert found[complete].tolist() == cut[complete].tolist()
 
 
+def test_positions_are_added_between_launches(gpus, rng):
+    """Before and after groups have found none left."""
+    r = othello.rules(KINDS["shared"][0])
+    solver, states = made(gpus(rng.randrange(1000)), "shared", seconds=1e-5), drawn(r, 24, 8, rng)
+    solver.begin(states[:5], room=24)
+    known = 5
+    while True:
+        done = solver.advance()
+        if known < 24 and (done or rng.random() < 0.3):
+            more = min(24, known + rng.randint(1, 8))
+            solver.add(states[known:more])
+            assert solver.room == 24 - more
+            known = more
+        elif done:
+            break
+    found, complete, _ = solver.result()
+    assert complete.all()
+    assert found.tolist() == scores(r, states).tolist()
+
+
 def test_many_groups_search_a_hard_position_faster_than_one(rng):
     r = othello.rules((5, 6))
     states = [played(r, 9, rng) for _ in range(16)]

@@ -255,6 +255,36 @@ def test_jobs_are_dropped_and_stopped_one_by_one(made):
     assert (runner.at_work, runner.nodes) == (0, 0)
 
 
+def test_end_games_join_the_batch_at_work(seed):
+    """The next launch is under way while results are told; a batch that is full leaves the rest for the next one."""
+    runner = runner_of("othello", "6x6")
+    jobs = jobs_of(runner, "othello", "6x6", late("othello", "6x6", 23, 30, seed))
+    runner._on_gpu._ROOM = 25
+    runner._on_gpu.solver._parameters["limit"] = 20_000  # nanoseconds
+    launches, launch = [], runner._on_gpu.solver.launch
+    runner._on_gpu.solver.launch = lambda: (launches.append(runner._on_gpu.solver.room), launch())
+    records, given = [], 0
+    while given < 30 or runner.at_work:
+        if given < 30:
+            runner.add(jobs[given : given + 6])
+            given += 6
+        records.append(runner.advance())
+    records = np.concatenate(records)
+    assert sorted(records["job_id"].tolist()) == list(range(100, 130))
+    assert records["complete"].all()
+    assert launches[0] == 19
+    assert 0 in launches
+    by_core = KINDS["solve"](json.loads(json.dumps(runner._setup)))
+    expected = {}
+    for job in jobs:
+        by_core.begin(job)
+        while not by_core.advance(1 << 30):
+            pass
+        (record,) = by_core.result(0.0, 0.0)
+        expected[int(job["job_id"])] = record["score"]
+    assert dict(zip(records["job_id"].tolist(), records["score"].tolist(), strict=True)) == expected
+
+
 def test_nodes_add_up_and_what_is_no_work_for_a_gpu_is_the_cpus(made):
     runner, jobs = made
     runner._on_gpu.fits = lambda states: np.arange(len(states)) % 2 == 0

@@ -15,7 +15,7 @@ KERNELS = {
     "connect4": (Connect4, (), ["connect4, exact"]),
     "othello": (Othello, (), ["othello, end games"]),
     "expectimax": (Expectimaxes, ("2584",), ["2584, merged", "2584, multilevel", "2584, naive"]),
-    "learning": (Learning, ("2584", "3x4"), ["2584, TD update", "2584, training"]),
+    "learning": (Learning, ("2584", "3x4"), ["2584, TD update", "2584, TC training"]),
 }
 
 

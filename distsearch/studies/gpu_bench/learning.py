@@ -24,10 +24,10 @@ SEED = 1
 class Cpu:
     """One CPU rank's learner, of a preset. known: it plays with the package's smaller weights, learning nothing.
 
-    layers: of the search for each move.
+    layers: of the search for each move; coherent: with traces, at rate 1.
     """
 
-    def __init__(self, name, tuples, known=False, rate=0.1, seed=SEED, layers=0):
+    def __init__(self, name, tuples, known=False, rate=0.1, seed=SEED, layers=0, coherent=False):
         self.game = games.find(name)
         self.rules = self.game.rules()
         if known:
@@ -36,10 +36,10 @@ class Cpu:
         else:
             self.tuples, weights = ntuple.checked_tuples(self.game, tuples, (4, 4)), 0.0
         size = sum(sizes(self.tuples, 1 << self.game.BITS))
-        self.arrays = Arrays(None, 1, size, False, shared_size(1))
+        self.arrays, self.coherent = Arrays(None, 1, size, coherent, shared_size(1)), coherent
         self.arrays.weights[:] = weights
-        rate = 0.0 if known else rate
-        self.learner = Learner(self.game, self.rules, self.tuples, True, (), self.arrays, rate, seed, layers=layers)
+        rate, of = 0.0 if known else 1.0 if coherent else rate, (self.game, self.rules, self.tuples, True, ())
+        self.learner = Learner(*of, self.arrays, rate, seed, layers=layers, coherent=coherent)
         self.learner.compile()
 
     def begin(self, first, count):
@@ -84,16 +84,26 @@ def sectors_of_a_step(game, tuples, states):
 
 
 def gpu_learner(gpu, cpu, count, **options):
-    """Return a GpuLearner that knows what a Cpu knows."""
+    """Return a GpuLearner that knows what a Cpu knows, and learns as it does."""
+    rate = options.pop("rate", 1.0 if cpu.coherent else 0.1)
     learner = gpu_learning.GpuLearner(
-        gpu, cpu.game, cpu.rules, cpu.tuples, True, False, options.pop("rate", 0.1), SEED, count, **options
+        gpu, cpu.game, cpu.rules, cpu.tuples, True, cpu.coherent, rate, SEED, count, **options
     )
-    learner.upload(cpu.arrays.weights)
+    learner.upload(cpu.arrays.weights, cpu.arrays.traces)
     return learner
 
 
+def training_limit(lookups, coherent):
+    """Return moves a second that L2 has room for if each look-up is an access of its own.
+
+    Four moves are looked at, an afterstate is read twice and changed once; its traces are read and changed as well.
+    """
+    reads, adds = (7, 2) if coherent else (6, 1)
+    return 1 / (lookups * (reads / READS + adds / ADDS))
+
+
 class Learning:
-    """The update of recorded games by a thread a step, and training; the CPU has some of both."""
+    """The update of recorded games by a thread a step, and training with coherence; the CPU has some of both."""
 
     def __init__(self, gpu, tiny, name, tuples):
         self._gpu, self._tiny, self._name = gpu, tiny, name
@@ -102,8 +112,9 @@ class Learning:
         paths = list(Cpu(name, tuples, known=True).paths(2 if tiny else 20, self._steps))
         self._paths = paths
         self._updater = gpu_learner(gpu, self._cpu, 512, room=16, rate=1e-3)
-        self._at_once = 2 if tiny else gpu_learning.games_at_once(self._cpu.tuples)
-        self._trainer = gpu_learner(gpu, self._cpu, self._at_once)
+        self._coherent = Cpu(name, "2x4" if tiny and name == "2048" else tuples, coherent=True)
+        self._at_once = 2 if tiny else gpu_learning.games_at_once(self._cpu.tuples, coherent=True)
+        self._trainer = gpu_learner(gpu, self._coherent, self._at_once)
 
     def rows(self):
         return [self._update(), self._training()]
@@ -135,12 +146,11 @@ class Learning:
         return row(f"{self._name}, TD update", "steps", n, kernel, limit, seconds, cpu_seconds)
 
     def _training(self):
-        learner, gpu, tiny = self._trainer, self._gpu, self._tiny
-        lookups = 8 * len(self._cpu.tuples)
+        learner, gpu, tiny, cpu = self._trainer, self._gpu, self._tiny, self._coherent
         began = time.process_time()
-        cpu_moves = int(self._cpu.play(0, 5 if tiny else 500)[:, 2].sum())
+        cpu_moves = int(cpu.play(0, 5 if tiny else 500)[:, 2].sum())
         cpu_seconds = time.process_time() - began
-        learner.upload(self._cpu.arrays.weights)
+        learner.upload(cpu.arrays.weights, cpu.arrays.traces)
         learner.begin(0, 0, 1 << 30, gpu_learning.BACKWARD)
         budget = {"budget": 100} if tiny else {}
         ended = 0
@@ -151,13 +161,12 @@ class Learning:
             learner.launch(**budget)
         kernel, seconds = gpu.seconds(first, gpu.mark()), time.perf_counter() - began
         moves = learner.moves - before
-        # four moves looked at, an afterstate read twice, changed once
         return row(
-            f"{self._name}, training",
+            f"{self._name}, TC training",
             "moves",
             moves,
             kernel_seconds=kernel,
-            limit=1 / (lookups * (6 / READS + 1 / ADDS)),
+            limit=training_limit(8 * len(cpu.tuples), coherent=True),
             seconds=seconds,
             cpu_seconds=cpu_seconds * moves / max(cpu_moves, 1),
         )
