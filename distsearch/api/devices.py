@@ -31,10 +31,15 @@ def chosen(comm, name):
     return gpu
 
 
-def count_cards(comm, gpu):
-    """Return how many different GPUs the ranks of ``comm`` have; all of them call this. gpu: this rank's, or None."""
+def of_all(comm, gpu):
+    """Return (how many different GPUs the ranks of ``comm`` have, how many of its workers have none).
+
+    All ranks call this. gpu: this rank's, or None.
+    """
     own = None if gpu is None else (platform.node(), gpu.card)
-    return len({each for each in (comm.allgather(own) if comm else [own]) if each})
+    every = comm.allgather(own) if comm else [own]
+    workers = every[1:] or every  # without the master
+    return len({each for each in workers if each}), workers.count(None)
 
 
 def _opened(place, name):

@@ -155,20 +155,20 @@ class Session:
         """Return the kinds of job of this rank, on the GPU that it is to have, if any; all ranks are here."""
         if self._device == "cpu":
             return kinds
-        from .devices import chosen, count_cards
+        from .devices import chosen, of_all
 
         try:
             self.gpu = chosen(self._comm, self._device)
         except UserError:
             self.close()
             raise
-        self._cards = count_cards(self._comm, self.gpu)
+        self._cards, without = of_all(self._comm, self.gpu)
         if self.gpu is None:
             return kinds
         from ..jobs.gpu_kinds import on_gpu
 
         among_others = self._comm is not None and self._comm.Get_size() > 2
-        return on_gpu(kinds, self.gpu, among_others, everywhere=self._device == "gpu")
+        return on_gpu(kinds, self.gpu, among_others, everywhere=self._device == "gpu", hands_back=without > 0)
 
     def _gpu_clock(self):
         """Return what tells the seconds that this rank's GPU has been at work, None if it has none."""

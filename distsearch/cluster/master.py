@@ -382,7 +382,7 @@ class Master:
         seconds = sum(results["seconds"].tolist())
         if worker.slots.get(run.setup):  # its jobs' times say nothing about those of other workers
             pace = run.paces.setdefault(worker.rank, [0, 0.0])
-            pace[0] += len(results)
+            pace[0] += int(np.count_nonzero(results["complete"]))  # others it hands back
             pace[1] += seconds
         elif run.setup not in worker.gives_back or results["complete"].any():  # else its GPU has failed: no pace
             worker.gives_back.discard(run.setup)
@@ -510,7 +510,7 @@ class Master:
             return []
         jobs = run.source.take(batch, worker.rank, **how)
         if not len(jobs):
-            run.work_wanted = True
+            run.work_wanted |= not run.source.reserved  # else others may get some
             return []
         if self._logs_jobs:
             log.debug("run %d: worker %d gets jobs %s", run.number, worker.rank, jobs["job_id"].tolist())

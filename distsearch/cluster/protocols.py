@@ -54,6 +54,7 @@ class WorkSource(ABC):
     offloads = False  # workers with many slots offload parts of their jobs to the others
     offloaded = 0  # how many such parts there are
     offload_depth = 0  # the largest depth left of an offloaded part; 0: not known
+    reserved = 0  # of the jobs that wait, those that some workers do not get
     progress: dict = {}  # job id → payload of PROGRESS, of jobs that an earlier run had begun
 
     @property

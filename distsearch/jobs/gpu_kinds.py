@@ -28,14 +28,19 @@ def check(setup: dict[str, Any], depth: int | None = None) -> None:
 
 
 def on_gpu(
-    kinds: dict[str, Callable[[dict], Any]], gpu: Any, among_others: bool = False, everywhere: bool = False
+    kinds: dict[str, Callable[[dict], Any]],
+    gpu: Any,
+    among_others: bool = False,
+    everywhere: bool = False,
+    hands_back: bool = False,
 ) -> dict[str, Callable[[dict], Any]]:
     """Return the kinds of job of a rank with a GPU; kinds: those of one without.
 
     among_others: if the GPU fails, the rank says so and goes on without it, and its jobs go back to the source;
-    everywhere: all workers have one.
+    everywhere: all workers have one; hands_back: whether end games that are too large for the GPU go back to the
+    source, which has workers without one.
     """
-    rank_gpu = _RankGpu(gpu, among_others)
+    rank_gpu = _RankGpu(gpu, among_others, hands_back)
 
     def with_gpu(kind, make):
         def made(setup):
@@ -69,8 +74,8 @@ def on_gpu(
 class _RankGpu:
     """The GPU of a rank, until it fails."""
 
-    def __init__(self, gpu, among_others):
-        self.gpu, self._among_others = gpu, among_others
+    def __init__(self, gpu, among_others, hands_back):
+        self.gpu, self._among_others, self.hands_back = gpu, among_others, hands_back
 
     def fails(self, error):
         if not self._among_others:

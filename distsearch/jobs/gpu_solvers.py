@@ -39,10 +39,11 @@ class GpuSearch(ABC):
 
     ``solver`` does them, see ``gpu.solver``; ``counts``: of the batch, as of the latest ``found``; offloads: whether it
     hands parts of large positions to other ranks; tells_moves: whether no complete score of a game that goes on comes
-    without a best move; slots: positions that it may hold at a time.
+    without a best move; slots: positions that it may hold at a time; hands_back: whether what does not ``fit`` is
+    better done by a rank without a GPU.
     """
 
-    offloads, tells_moves = False, False
+    offloads, tells_moves, hands_back = False, False, False
     slots = 8192  # a batch at work, and one that waits for it
     room = 0  # for positions that are added to the batch at work
     solver: Any
@@ -100,7 +101,7 @@ class OthelloToEnd(GpuSearch):
     take longer than many others together, and a batch of its own would leave most of the GPU idle at its end.
     """
 
-    MOST, tells_moves = 14, True
+    MOST, tells_moves, hands_back = 14, True, True
     slots = 1 << 14  # twice the groups of an H200
     _ROOM = 1 << 16  # positions of a batch, after which the next one waits for its end
     SHARED = 9  # from so many on, groups without a position help others: 22% faster, measured with 30,000 of 10 to 12

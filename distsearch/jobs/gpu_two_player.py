@@ -67,6 +67,7 @@ class GpuTwoPlayerRunner(GpuRunner):
         self.job_dtype = job_dtype(self._game.words(self._rules))
         self.name = f"gpu_{self._plain.name}"
         self._waiting, self._by_cpu, self._at_cpu = [], deque(), None
+        self._handed_back, self._returned = set(), []  # ids of jobs that went back to the source; records of such
         self._jobs = np.zeros(0, self.job_dtype)  # the batch at work
         self._open = np.zeros(0, bool)  # those of it that have no answer yet
         self._is_solved = np.zeros(0, bool)  # those of them that only wait for their lines
@@ -109,7 +110,7 @@ class GpuTwoPlayerRunner(GpuRunner):
     @property
     def at_work(self) -> int:
         """Jobs that have no answer yet."""
-        waiting = sum(map(len, self._waiting)) + len(self._by_cpu) + (self._at_cpu is not None)
+        waiting = sum(map(len, self._waiting)) + len(self._by_cpu) + (self._at_cpu is not None) + len(self._returned)
         return int(np.count_nonzero(self._open)) + waiting
 
     @property
@@ -122,13 +123,21 @@ class GpuTwoPlayerRunner(GpuRunner):
             self._waiting.append(jobs)
             return
         fits = self._on_gpu.fits(jobs)
-        self._by_cpu.extend(jobs[i : i + 1] for i in np.flatnonzero(~fits))
+        for i in np.flatnonzero(~fits):
+            job_id = int(jobs["job_id"][i])
+            # what comes again has no other rank
+            if not (self._rank_gpu.hands_back and self._on_gpu.hands_back) or job_id in self._handed_back:
+                self._handed_back.discard(job_id)
+                self._by_cpu.append(jobs[i : i + 1])
+            else:
+                self._handed_back.add(job_id)
+                self._returned.append(self.unsearched(jobs[i : i + 1]))
         if fits.any():
             self._waiting.append(jobs[fits])
 
     def _advance(self):
         """Do a launch, and a little of the CPU's jobs; return the records of the jobs that are done."""
-        records = []
+        records, self._returned = self._returned, []
         if not self._open.any() and self._waiting:
             self._begin(np.concatenate(self._waiting))
         elif self._waiting and self._can_be_joined:
@@ -363,7 +372,8 @@ class GpuTwoPlayerRunner(GpuRunner):
 
     def stop(self) -> np.ndarray:
         """Give all jobs up; return their records."""
-        records = [self._given_up(np.flatnonzero(self._open))]
+        records = [self._given_up(np.flatnonzero(self._open)), *self._returned]
+        self._returned = []
         if self._at_cpu is not None:
             records.append(self._end_at_cpu())
         others = [*self._waiting, *self._by_cpu]

@@ -109,6 +109,9 @@ class Stream(WorkSource):
         self.answered = 0  # positions, collected or not
         self._collected = 0  # by ``collect_any``
         self._retries = deque()  # numbers of hard positions that wait for another try
+        # numbers of positions that workers have handed back, as GPUs do where they are too large; such workers, and
+        # lost ones
+        self._handed_back, self._choosy, self._lost = deque(), set(), set()
         self._hard = {}  # number → _Hard
         self._pools_at_work = {}  # numbers of the pools at work, in the order in which they were grown
         self._subtree_jobs = {}  # job id → (number, id in its pool, worker)
@@ -147,7 +150,12 @@ class Stream(WorkSource):
     @property
     def waiting(self) -> int:
         """Jobs that can be handed out now, as far as they are known."""
-        return self._end - self._next + len(self._retries) + self._waiting_in_pools
+        return self._end - self._next + len(self._retries) + self.reserved + self._waiting_in_pools
+
+    @property
+    def reserved(self) -> int:
+        """Of these, those that were handed back, which such workers do not get."""
+        return len(self._handed_back)
 
     @property
     def _waiting_in_pools(self):
@@ -249,8 +257,12 @@ class Stream(WorkSource):
 
     def take(self, count: int, worker: int) -> np.ndarray:
         """Return up to ``count`` jobs for ``worker``: of positions, and of hard ones' subtrees, in turn."""
+        if self._handed_back and (worker not in self._choosy or len(self._choosy | self._lost) >= self._workers):
+            number = self._handed_back.popleft()
+            budget = self._hard[number].budget if number in self._hard else self._first_try
+            return self._jobs(np.array([number]), budget, worker)
         jobs = self._some(count, worker)
-        while not len(jobs) and self.waiting:  # a tree whose score was found by growing it has no jobs
+        while not len(jobs) and self.waiting > self.reserved:  # a tree whose score was found by growing it has no jobs
             jobs = self._some(count, worker)
         return jobs
 
@@ -342,6 +354,7 @@ class Stream(WorkSource):
             for record in self._as_full_records(results[subtrees]):
                 self._finish_subtree(record)
             results = results[~subtrees]
+        results = self._without_handed_back(results)
         self._holders[results["job_id"]] = _NO_WORKER
         self._tries += len(results)
         self._seconds += float(results["seconds"].sum())
@@ -351,6 +364,17 @@ class Stream(WorkSource):
                 self._finish_try(record)
             results = results[complete]
         self._keep(results)
+
+    def _without_handed_back(self, results):
+        """Have positions wait for others that come back without a try; return the rest of the records."""
+        untried = (results["complete"] == 0) & (results["nodes"] == 0)
+        if self.halted or not untried.any():
+            return results
+        at = results["job_id"][untried]
+        self._choosy.update(self._holders[at].tolist())
+        self._holders[at] = _NO_WORKER
+        self._handed_back.extend(map(self._number_of, at))
+        return results[~untried]
 
     def _as_full_records(self, records):
         return records if self.result_dtype == SUBTREE_RESULT else copied(records, SUBTREE_RESULT)
@@ -437,6 +461,7 @@ class Stream(WorkSource):
 
     def lost(self, worker: int) -> None:
         """See ``SearchTree.lost``."""
+        self._lost.add(worker)
         self._updates = [update for update in self._updates if update[0] != worker]
         for slot in np.flatnonzero(self._holders == worker):
             self._holders[slot] = _NO_WORKER

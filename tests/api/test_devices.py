@@ -56,12 +56,14 @@ def test_the_first_workers_of_a_host_come_first(name, count, ranks, expected, gp
     assert [gpu and gpu.number for gpu in found] == expected
 
 
-def test_each_gpu_is_counted_once():
+def test_each_gpu_is_counted_once_and_workers_without_one():
     comm = mock.Mock()
     comm.allgather.return_value = [None, ("a", "0"), ("a", "1"), ("b", "0"), ("a", "1")]
-    assert devices.count_cards(comm, None) == 3
-    assert devices.count_cards(None, None) == 0
-    assert devices.count_cards(None, mock.Mock(card="0")) == 1
+    assert devices.of_all(comm, None) == (3, 0)
+    comm.allgather.return_value = [None, ("a", "0"), None, ("a", "0"), None]
+    assert devices.of_all(comm, None) == (1, 2)
+    assert devices.of_all(None, None) == (0, 1)
+    assert devices.of_all(None, mock.Mock(card="0")) == (1, 0)
 
 
 def test_a_host_without_a_gpu_is_refused_where_each_worker_is_to_have_one(gpus):

@@ -285,6 +285,30 @@ def test_end_games_join_the_batch_at_work(seed):
     assert dict(zip(records["job_id"].tolist(), records["score"].tolist(), strict=True)) == expected
 
 
+def test_end_games_that_are_too_large_go_back_once():
+    """To ranks without a GPU; what comes again has none to go to."""
+    setup = {"kind": "solve", "game": "othello", "board": [6, 6], "options": {}, "brief": True}
+    runner = on_gpu(KINDS, EmulatedGpu(2), among_others=True, hands_back=True)["solve"](setup)
+    runner.compile()
+    runner.open(1)
+    jobs = jobs_of(runner, "othello", "6x6", [*late("othello", "6x6", 16, 2, 1), *late("othello", "6x6", 25, 2, 1)])
+    runner.add(jobs)
+    assert runner.at_work == 4
+    records = [runner.advance()]
+    assert records[0]["job_id"][:2].tolist() == [100, 101]
+    assert not records[0]["complete"][:2].any()
+    while runner.at_work:
+        records.append(runner.advance())
+    runner.add(jobs[:1])
+    while runner.at_work:
+        records.append(runner.advance())
+    done = np.concatenate(records)
+    assert sorted(done["job_id"][done["complete"] != 0].tolist()) == [100, 102, 103]
+    runner.add(jobs[1:2])
+    runner.add(jobs[:1])
+    assert sorted(runner.stop()["job_id"].tolist()) == [100, 101]
+
+
 def test_nodes_add_up_and_what_is_no_work_for_a_gpu_is_the_cpus(made):
     runner, jobs = made
     runner._on_gpu.fits = lambda states: np.arange(len(states)) % 2 == 0

@@ -51,7 +51,7 @@ def same_with_gpus(comm, agree, monkeypatch):
     return check
 
 
-@pytest.mark.parametrize(("game", "board", "plies"), GAMES, ids=str)
+@pytest.mark.parametrize(("game", "board", "plies"), [*GAMES, ("othello", "6x6", 17)], ids=str)
 def test_scores_do_not_depend_on_which_ranks_have_a_gpu(game, board, plies, comm, same_with_gpus, seed):
     lines = late(game, board, plies, 12, comm.bcast(seed))
     same_with_gpus(

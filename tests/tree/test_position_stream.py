@@ -263,6 +263,35 @@ def test_subtrees_of_several_positions_and_easy_ones_take_turns(rng):
 # --- the ring ---
 
 
+def untried(stream, jobs):
+    """Records of jobs that are handed back."""
+    records = np.zeros(len(jobs), stream.result_dtype)
+    records["job_id"], records["score"] = jobs["job_id"], -np.inf
+    return records
+
+
+@pytest.mark.parametrize("gone", [False, True])
+def test_positions_that_a_worker_hands_back_are_for_others(gone, rng):
+    """And for it as well if no other is left; one at a time, and before those that are new."""
+    states = unfinished_states(rng, BOARD, 6, EMPTIES)
+    stream = stream_of(workers=2, first_try=0)
+    stream.add(array(states))
+    first = stream.take(4, worker=1)
+    stream.finish(untried(stream, first[:3]))
+    assert stream.waiting == 5
+    other = 1 if gone else 2
+    if gone:
+        stream.lost(2)
+    else:
+        assert stream.take(1, worker=1)["state"].tolist() == array(states)[4:5].tolist()
+    for job in first[:3]:
+        (taken,) = stream.take(2, worker=other)
+        assert taken.tobytes() == job.tobytes()
+    if not gone:
+        assert len(stream.take(9, worker=1)) == 1
+        assert not len(stream.take(9, worker=1))
+
+
 @pytest.mark.parametrize("capacity", [1, 4, 16])
 def test_places_are_used_again(capacity, rng):
     states = unfinished_states(rng, BOARD, 70, most_empties=7)
