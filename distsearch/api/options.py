@@ -449,7 +449,10 @@ class Options:
 
     def deciding(self) -> dict[str, Any]:
         """Return by name all that decides what a search answers: not how its work is shared out."""
-        shared_out = {name for name, each in declared(Options).items() if not each.option.decides}
+        shared_out = {
+            "policy_by_default",
+            *(name for name, each in declared(Options).items() if not each.option.decides),
+        }
         return {name: value for name, value in vars(self).items() if name not in shared_out}
 
     def given(self) -> dict[str, Any]:

@@ -148,7 +148,7 @@ class GpuEndgame:
         """Start to solve positions.
 
         states: shape (n, 2), uint64; low, high: int32, (n,) or one for all: scores are told apart no further than from
-        low to high; room: for how many positions there is to be room in all, if some are to be added later, which takes
+        low to high; room: positions that there is room for in all, where more are added later, which takes
         ``share_from``. Raises UserError if one has more empty squares than ``most``.
         """
         states, left = self._checked(states)

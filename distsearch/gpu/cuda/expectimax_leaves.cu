@@ -1,4 +1,4 @@
-// What states are worth at the depth limit, alone; and how fast that is where nothing else is to be done.
+// What states are worth at the depth limit, alone; and how fast a GPU that does nothing else finds that.
 #include "evaluations.cuh"
 
 #include "dtypes/expectimax.h"
