@@ -29,7 +29,7 @@ MOST_MOVES = 1 << 17  # of a recorded game, as in the source
 # that lack what others are about to add, which goes well until it does not at all: docs/gpu/learning.md. Where a search
 # takes most of a move's time, fewer of them are learning at the same time, and more are played.
 GAMES, GAMES_SMALL, GAMES_FORWARD, GAMES_SEARCHED = 256, 64, 64, 1024
-# With coherence, whose rates fall where errors have both signs; of small tuples' networks only more of them are faster.
+# With coherence more games learn well, and networks of small tuples need more of them to be fast.
 GAMES_COHERENT, GAMES_COHERENT_SMALL = 512, 2048
 _LARGE = 6  # cells of a tuple: games share fewer of its weights
 # games at work at the start, and finished games for each one at work; with two or three layers few learn at a time

@@ -125,7 +125,7 @@ class GpuTwoPlayerRunner(GpuRunner):
         fits = self._on_gpu.fits(jobs)
         for i in np.flatnonzero(~fits):
             job_id = int(jobs["job_id"][i])
-            # what comes again has no other rank
+            # a job that comes back was refused by all others
             if not (self._rank_gpu.hands_back and self._on_gpu.hands_back) or job_id in self._handed_back:
                 self._handed_back.discard(job_id)
                 self._by_cpu.append(jobs[i : i + 1])

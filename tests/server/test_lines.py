@@ -34,7 +34,12 @@ class Client:
     def send(self, **fields):
         """Send a request as a line."""
         self.session.take(json.dumps({"op": "lines", "id": 1, "game": "connect4", **fields}).encode())
+        self.read()
+
+    def read(self):
+        """Read all of a request, once what reads lines is compiled."""
         while self.session.reading:
+            turn_until(self.queue, lambda: not self.session.held, 120.0)
             self.session.read_more()
 
     def lines(self, text, **fields):
@@ -117,8 +122,7 @@ def test_json_is_that_of_a_search(client, rng):
     found = [json.loads(line) for line in text.splitlines()]
     client.told.clear()
     client.session.take(json.dumps({"id": 2, "game": "connect4", "positions": lines, "exact": True}).encode())
-    while client.session.reading:
-        client.session.read_more()
+    client.read()
     turn_until(client.queue, lambda: client.told and client.told[-1]["type"] == "done")
     alone = sorted(client.told[:-1], key=lambda answer: answer["index"])
     for answer, single in zip(found, alone, strict=True):

@@ -26,7 +26,7 @@ ON_DEVICE unsigned boards_in(const Parameters& p, int level) {
     return count < p.levels[level].capacity ? unsigned(count) : p.levels[level].capacity;
 }
 
-// A thread a root and move. Few roots' afterstates have the numbers of these, equal ones among them.
+// A thread a root and move. With few roots an afterstate has its thread's number, and equal ones are not merged.
 ON_DEVICE void plant(const Parameters& p, Team team) {
     for (unsigned task = team.own; task < 4 * unsigned(p.roots); task += team.all) {
         State root = root_at(p, unsigned(task >> 2)), cells = cells_of(root);

@@ -140,8 +140,8 @@ ON_DEVICE void add_to_trace(float* trace, float error, float size) {
 #endif
 }
 
-// Changes what an image looks up, by an error of its board and by traces from before, where on the CPU a weight that is
-// met twice knows better. Lanes of `mask` come, an image of the same board each, and those that change the same weight
+// Changes what an image looks up, by an error of its board. Traces are from before all changes; the CPU reads those of a
+// weight that it meets twice again. Lanes of `mask` come, an image of the same board each, and those that change the same weight
 // add once: some weights of small tuples are in every board. mask 0: a lane comes alone.
 ON_DEVICE void change(const Learnt& p, State image, float error, const Fixed<Trace, Tuples::COUNT>& traces,
                       unsigned mask) {
