@@ -436,11 +436,10 @@ class Options:
     @property
     def solving_last(self):
         """Options of the exact search by which a search under a limit of time alone ends, None for other searches."""
-        return (
-            replace(self, time=None, clock=None, exact=True, selective=None, probcut_params=None)
-            if self.by_time
-            else None
-        )
+        if not self.by_time:
+            return None
+        policy = None if self.policy_by_default else self.policy
+        return replace(self, time=None, clock=None, exact=True, selective=None, probcut_params=None, policy=policy)
 
     @property
     def repeatable(self):
@@ -458,10 +457,9 @@ class Options:
     def given(self) -> dict[str, Any]:
         """Return by name what makes equal Options of the same game, board and rules, of plain types."""
         found = {name: getattr(self, name) for name in declared(Options)}
-        # layers have become a depth
-        return {
-            name: each for name, each in found.items() if each != declared(Options)[name].default and name != "layers"
-        }
+        without = {"layers", "policy"} if self.policy_by_default else {"layers"}  # layers have become a depth
+        usual = {name: each.default for name, each in declared(Options).items()}
+        return {name: each for name, each in found.items() if each != usual[name] and name not in without}
 
     def setup(self, kind=None):
         """Return the setup of the workers' runners, of plain types."""

@@ -40,7 +40,9 @@ class Searcher(ABC):
         self.game = games.find(options.game)
         self.rules = self.game.rules(options.board, **options.rules)
         self._setup = options.setup()
-        if str(options.evaluation).endswith(ENDING):  # a file that does not fit is refused before kernels are compiled
+        if (
+            str(options.evaluation).removesuffix(evaluation.DEAD).endswith(ENDING)
+        ):  # a file that does not fit is refused before kernels are compiled
             evaluation.find(self.game, options.evaluation, self.rules)
         self._prepare(options)
         self._take(options)

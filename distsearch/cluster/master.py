@@ -192,6 +192,8 @@ class Master:
             run.copies = Copies(self._hosts)
         if begin.measured:
             self.metrics = {}
+        for rank in self._registry.absent:
+            run.source.lost(rank)
         return out + self._more(run)
 
     def _lose(self, rank):
@@ -393,6 +395,10 @@ class Master:
             results, stop = run.copies.take_in(worker.rank, results)
         if len(results):
             run.source.finish(results)
+        if run.setup in worker.gives_back:
+            run.source.takes_any(worker.rank)
+        if run.passed_over and run.source.waiting > run.source.reserved:
+            run.passed_over, run.work_wanted = False, True
         return [
             Outgoing(rank, Message(_JOB_UPDATE, run.number, update_record(job_id, 0, 0, 0, 0))) for rank, job_id in stop
         ]
@@ -510,7 +516,10 @@ class Master:
             return []
         jobs = run.source.take(batch, worker.rank, **how)
         if not len(jobs):
-            run.work_wanted |= not run.source.reserved  # else others may get some
+            if run.source.reserved:  # others may get some
+                run.passed_over = True
+            else:
+                run.work_wanted = True
             return []
         if self._logs_jobs:
             log.debug("run %d: worker %d gets jobs %s", run.number, worker.rank, jobs["job_id"].tolist())

@@ -46,6 +46,7 @@ class MasterRun:
         self.awaiting_progress = set()  # ranks of which PROGRESS was requested and has not come
         self.progress = {}  # rank → its latest payload of PROGRESS, of jobs that are still out
         self.work_wanted = True  # a worker got no job
+        self.passed_over = False  # one got none although some waited
         self.jobs, self.seconds = 0, 0.0  # of the results so far
         self.paces = {}  # rank → [jobs, seconds] of those with many slots
 

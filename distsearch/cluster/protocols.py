@@ -82,6 +82,9 @@ class WorkSource(ABC):
     def lost(self, worker: int) -> None:
         """Have the jobs of a lost worker wait again; no result of them will come."""
 
+    def takes_any(self, worker: int) -> None:
+        """Note that a worker which has handed jobs back takes any from now on: its GPU has failed."""
+
     def top(self, most: int) -> list[TopNode]:
         """Return up to ``most`` nodes of the tree that is searched, from the root on; none where there is no tree."""
         return []

@@ -13,7 +13,7 @@ MOST_LEVELS, _FEW = 6, 4
 FOUND = 5  # numbers of a root: what its moves are worth, and itself; behind those of all roots the counters
 MOST_PLIES = 2 * MOST_LEVELS + 1
 _KERNELS = "search_whole", "plant_roots", "grow_level", "evaluate_level", "back_level", "choose_moves"
-FULL, _LEAVES, _ARRIVED, _COUNTERS = 12, 13, 14, 15  # the place of ARRIVED tells which launch has ended
+FULL, _LEAVES, _COUNTERS = 12, 13, 15
 _GUESS = 4.0, 20.0  # boards of the first level a root, and from one level to the next, in the middle of a game
 _SPARE, _LEAST = 1.5, 1024  # room for more boards, in all and besides
 _ONCE_MORE = 1.25  # the room that was too small: of games, boards grow from launch to launch
@@ -44,6 +44,7 @@ _PARAMETERS = struct(
         ("counters", typed("unsigned long long*")),
         ("arrived", COUNTER),  # at meetings of earlier launches
         ("launch", COUNTER),  # of few roots: its number
+        ("ended", typed("unsigned long long*")),  # where the host looks for that
         ("roots", "i4"),
         ("level_count", "i4"),
         ("level", "i4"),  # of this phase
@@ -77,7 +78,9 @@ class AfterstateLevels:
         self._parameters["by"], self._parameters["counters"] = evaluator.record, self._counters.address
         self._levels = [None] * MOST_LEVELS  # Arrays of each
         # few roots are found in memory that the kernel writes itself: a copy takes as long as a small search
-        self._few_found = gpu.pinned(FOUND * few + _COUNTERS, np.float64)
+        self._ended_at = FOUND * few + _COUNTERS  # behind all that is found
+        self._few_found = gpu.pinned(self._ended_at + 1, np.float64)
+        self._parameters["ended"] = self._few_found.address + 8 * self._ended_at
         self._launched = 0.0  # when, by the host's clock, few roots were
         self._roots = 0  # that there is room for
         self._growth = {}  # by the number of levels: boards of each that a root had, lately
@@ -161,7 +164,7 @@ class AfterstateLevels:
         if n > self._few:
             return self._found.part(FOUND * n + _COUNTERS).get()
         end = FOUND * n + _COUNTERS
-        self._few_found.wait_for(end - _COUNTERS + _ARRIVED, self._launches)
+        self._few_found.wait_for(self._ended_at, self._launches)
         values = self._few_found.values[:end].copy()
         self._gpu.busy_seconds += time.perf_counter() - self._launched
         return values

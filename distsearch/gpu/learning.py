@@ -411,7 +411,8 @@ class GpuLearner:
         """
         starts, n = np.asarray(starts, np.int64), len(states)
         need = n * (8 * self._words + 8) + starts.nbytes  # with the values of all steps
-        free = self._gpu.free() + sum(array.nbytes for array in self._arrays.values())
+        names = "path_states", "path_gains", "places", "values"  # which are made anew, or kept
+        free = self._gpu.free() + sum(self._arrays[name].nbytes for name in names if name in self._arrays)
         if need > free:
             raise UserError(
                 f"{n:,} moves take {need >> 20} MiB of GPU memory, and {free >> 20} are free; take fewer games at a "

@@ -101,7 +101,7 @@ class OthelloToEnd(GpuSearch):
     take longer than many others together, and a batch of its own would leave most of the GPU idle at its end.
     """
 
-    MOST, tells_moves, hands_back = 14, True, True
+    MOST, tells_moves = 14, True
     slots = 1 << 14  # twice the groups of an H200
     _ROOM = 1 << 16  # positions of a batch, after which the next one waits for its end
     SHARED = 9  # from so many on, groups without a position help others: 22% faster, measured with 30,000 of 10 to 12
@@ -112,6 +112,7 @@ class OthelloToEnd(GpuSearch):
         if int(self._rules[othello.SQUARES]) <= 64:
             sizes = {"table_mib": _room(gpu, _ENDGAME_MIB), "share_from": self.SHARED}
             self.solver = GpuEndgame(gpu, othello, self._rules, most=self.MOST, **sizes)
+        self.hands_back = self.solver is not None
 
     def fits(self, jobs):
         if self.solver is None:

@@ -67,10 +67,12 @@ class GpuTwoPlayerRunner(GpuRunner):
         self.job_dtype = job_dtype(self._game.words(self._rules))
         self.name = f"gpu_{self._plain.name}"
         self._waiting, self._by_cpu, self._at_cpu = [], deque(), None
-        self._handed_back, self._returned = set(), []  # ids of jobs that went back to the source; records of such
+        # ids and states of positions that went back to the source in this run; records of such
+        self._handed_back, self._returned, self._run = set(), [], None
         self._jobs = np.zeros(0, self.job_dtype)  # the batch at work
         self._open = np.zeros(0, bool)  # those of it that have no answer yet
         self._is_solved = np.zeros(0, bool)  # those of them that only wait for their lines
+        self._scores, self._moves = np.zeros(0, np.int32), np.zeros(0, np.int16)
         self._replies: Any = None  # Replies of those whose score is known without a move
         self._lines: Any = None  # Lines of a batch of few jobs, once their scores are known
         self._requested = None  # (how many, the most depth left) of parts to offload
@@ -88,6 +90,8 @@ class GpuTwoPlayerRunner(GpuRunner):
         """Keep the tables: their entries are true in any run."""
         self._plain.open(run)
         self._make_solver()
+        if run != self._run:  # a run is opened again when the rank comes back to it
+            self._run, self._handed_back = run, set()
         self._requested, self._answers, self._offloaded_rows = None, {}, []
 
     def _make_solver(self):
@@ -123,14 +127,14 @@ class GpuTwoPlayerRunner(GpuRunner):
             self._waiting.append(jobs)
             return
         fits = self._on_gpu.fits(jobs)
+        hands_back = self._rank_gpu.hands_back and self._on_gpu.hands_back
         for i in np.flatnonzero(~fits):
-            job_id = int(jobs["job_id"][i])
-            # a job that comes back was refused by all others
-            if not (self._rank_gpu.hands_back and self._on_gpu.hands_back) or job_id in self._handed_back:
-                self._handed_back.discard(job_id)
+            key = int(jobs["job_id"][i]), jobs["state"][i].tobytes()
+            # subtrees have no positive id, and a position that comes again has no other rank
+            if not hands_back or key[0] < 0 or key in self._handed_back:
                 self._by_cpu.append(jobs[i : i + 1])
             else:
-                self._handed_back.add(job_id)
+                self._handed_back.add(key)
                 self._returned.append(self.unsearched(jobs[i : i + 1]))
         if fits.any():
             self._waiting.append(jobs[fits])

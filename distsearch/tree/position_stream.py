@@ -257,6 +257,7 @@ class Stream(WorkSource):
 
     def take(self, count: int, worker: int) -> np.ndarray:
         """Return up to ``count`` jobs for ``worker``: of positions, and of hard ones' subtrees, in turn."""
+        self._lost.discard(worker)
         if self._handed_back and (worker not in self._choosy or len(self._choosy | self._lost) >= self._workers):
             number = self._handed_back.popleft()
             budget = self._hard[number].budget if number in self._hard else self._first_try
@@ -458,6 +459,10 @@ class Stream(WorkSource):
                 self._hard[number].pool.moved(job, worker)
         else:
             self._holders[job_id] = worker
+
+    def takes_any(self, worker: int) -> None:
+        """See ``WorkSource.takes_any``."""
+        self._choosy.discard(worker)
 
     def lost(self, worker: int) -> None:
         """See ``SearchTree.lost``."""

@@ -291,6 +291,7 @@ def test_end_games_that_are_too_large_go_back_once():
     runner = on_gpu(KINDS, EmulatedGpu(2), among_others=True, hands_back=True)["solve"](setup)
     runner.compile()
     runner.open(1)
+    assert len(runner.stop()) == 0
     jobs = jobs_of(runner, "othello", "6x6", [*late("othello", "6x6", 16, 2, 1), *late("othello", "6x6", 25, 2, 1)])
     runner.add(jobs)
     assert runner.at_work == 4
@@ -304,9 +305,13 @@ def test_end_games_that_are_too_large_go_back_once():
         records.append(runner.advance())
     done = np.concatenate(records)
     assert sorted(done["job_id"][done["complete"] != 0].tolist()) == [100, 102, 103]
-    runner.add(jobs[1:2])
+    runner.open(2)  # in which nothing has come back yet; a subtree never goes back
+    subtree = jobs[1:2].copy()
+    subtree["job_id"] = -5
     runner.add(jobs[:1])
-    assert sorted(runner.stop()["job_id"].tolist()) == [100, 101]
+    runner.add(subtree)
+    assert runner.advance()["job_id"].tolist()[0] == 100
+    assert runner.stop()["job_id"].tolist() == [-5]
 
 
 def test_nodes_add_up_and_what_is_no_work_for_a_gpu_is_the_cpus(made):

@@ -270,6 +270,15 @@ def untried(stream, jobs):
     return records
 
 
+def test_a_worker_that_has_lost_its_gpu_takes_what_it_handed_back(rng):
+    stream = stream_of(workers=2, first_try=0)
+    stream.add(array(unfinished_states(rng, BOARD, 2, EMPTIES)))
+    stream.finish(untried(stream, stream.take(2, worker=1)))
+    assert (len(stream.take(2, worker=1)), stream.reserved) == (0, 2)
+    stream.takes_any(1)
+    assert len(stream.take(2, worker=1)) == 1
+
+
 @pytest.mark.parametrize("gone", [False, True])
 def test_positions_that_a_worker_hands_back_are_for_others(gone, rng):
     """And for it as well if no other is left; one at a time, and before those that are new."""

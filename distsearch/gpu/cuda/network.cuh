@@ -150,7 +150,7 @@ ON_DEVICE void change(const Learnt& p, State image, float error, const Fixed<Tra
 #pragma unroll
     for (int i = 0; i < Tuples::COUNT; ++i) {
         const float rate = traces[i].y > 0 ? fabsf(traces[i].x) / traces[i].y : 1.0f;
-        const unsigned same = mask ? __match_any_sync(mask, (unsigned long long)(at[i])) : 1u << lane_number();
+        const unsigned same = mask ? __match_any_sync(mask, (unsigned long long)(at[i])) & mask : 1u << lane_number();
         const float times = float(bits_in(same));
         if (lane_number() != unsigned(lowest_bit(same))) continue;
         atomicAdd(p.weights + at[i], times * by * rate);

@@ -27,7 +27,7 @@ def _curves(found):
     for layers in found.points("layers", part="curve"):
         for row in found.rows(part="curve", layers=layers):
             curve = row["result"]["curve"]
-            on = row["point"]["on"]
+            on = row["point"].get("on", "CPU")
             for each in curve:
                 error = each["average_error"]
                 point = each["games"], each["average"], each["average"] - error, each["average"] + error
