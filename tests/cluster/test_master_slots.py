@@ -149,3 +149,41 @@ def test_a_worker_with_many_slots_comes_first_and_offloads():
         (GPU, MessageType.OFFLOAD_RESULT): [5, -1, 3],
         (GPU, MessageType.OFFLOAD_REQUEST): [6, 8],
     }
+
+
+class Choosy(Source):
+    """A source of which a worker gets nothing, as one that has handed its jobs back."""
+
+    choosy = GPU
+
+    @property
+    def reserved(self):
+        return self.waiting
+
+    def take(self, count, worker):
+        return super().take(count if worker != self.choosy else 0, worker)
+
+
+def test_a_worker_that_gets_none_of_the_jobs_does_not_keep_others_from_them():
+    source = Choosy([1] * 3)
+    talk = Talk(workers(3))
+    talk.begin(source, measured=True)
+    sent = [each for rank in (1, 2, 3) for each in jobs(ready(talk, rank))]
+    while sent:
+        rank, nodes = sent.pop()
+        assert rank != GPU
+        sent += jobs(talk.answer(rank, nodes))
+    assert sorted(source.finished) == [0, 1, 2]
+
+
+def test_a_source_knows_who_was_lost_before_its_run():
+    lost = []
+    source = Source([1] * 3)
+    source.lost = lost.append
+    talk = Talk(workers(3))
+    talk.begin(Source([1] * 3), measured=True)
+    for rank in 1, 2, 3:
+        ready(talk, rank)
+    talk.lose(2)
+    talk.begin(source, measured=True)
+    assert lost == [2]
