@@ -163,9 +163,9 @@ class Options:
     policy: Annotated[
         str | None,
         _how(
-            "how ranks share the tree. Two players: split (default), brothers, window, or pool (default under a load"
-            " factor, a limit of nodes, an ordering or minimax). expectimax: split or pool. expectiminimax, minimax "
-            "and alphabeta against chance: pool or brothers",
+            "how ranks share the tree. Two players: split (default), brothers, window (default of exact searches on "
+            "several GPUs), or pool (default under a load factor, a limit of nodes, an ordering or minimax). "
+            "expectimax: split or pool. expectiminimax, minimax and alphabeta against chance: pool or brothers",
             "NAME",
             choices=tuple(POLICIES),
         ),
