@@ -207,7 +207,7 @@ class TwoPlayerSearcher(Searcher):
 
     @property
     def policy(self):
-        """By default several GPUs share an exact search by windows, and ranks that have the same one not at all."""
+        """By default several GPUs share an exact search by windows; ranks with one GPU among them do not share it."""
         by_gpus = self._options.policy_by_default and self._options.exact and self._cluster.cards > 1 and self._on_gpus
         return "window" if by_gpus else self._options.policy
 

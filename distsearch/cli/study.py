@@ -117,7 +117,7 @@ def _td2584_arguments(parser):
     parser.add_argument(
         "--value-dead-boards",
         action="store_true",
-        help="searches take a board without a move for what the network says of it, as the report's do, not for 0",
+        help="searches give a board without a legal move what the network says of it, as the report's do, not 0",
     )
 
 

@@ -109,8 +109,8 @@ class TrainOptions:
     value_dead_boards: Annotated[
         bool,
         Option(
-            "searches take a board without a move for what the network says of it, as a report on 2584 has it, not for "
-            "0; with --layers 1 or more",
+            "searches give a board without a legal move what the network says of it, as a report on 2584 does, not 0; "
+            "with --layers 1 or more",
             group=_LEARNING,
         ),
     ] = False

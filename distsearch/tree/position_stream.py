@@ -109,9 +109,8 @@ class Stream(WorkSource):
         self.answered = 0  # positions, collected or not
         self._collected = 0  # by ``collect_any``
         self._retries = deque()  # numbers of hard positions that wait for another try
-        # numbers of positions that workers have handed back, as GPUs do where they are too large; such workers, and
-        # lost ones
-        self._handed_back, self._choosy, self._lost = deque(), set(), set()
+        self._handed_back = deque()  # numbers of positions that came back untried, as those too large for a GPU
+        self._choosy, self._lost = set(), set()  # workers that have handed some back, and lost ones
         self._hard = {}  # number → _Hard
         self._pools_at_work = {}  # numbers of the pools at work, in the order in which they were grown
         self._subtree_jobs = {}  # job id → (number, id in its pool, worker)
@@ -154,7 +153,7 @@ class Stream(WorkSource):
 
     @property
     def reserved(self) -> int:
-        """Of these, those that were handed back, which such workers do not get."""
+        """Positions that were handed back: they go to workers that have handed none back."""
         return len(self._handed_back)
 
     @property
@@ -367,7 +366,7 @@ class Stream(WorkSource):
         self._keep(results)
 
     def _without_handed_back(self, results):
-        """Have positions wait for others that come back without a try; return the rest of the records."""
+        """Have positions that came back untried wait for other workers; return the rest of the records."""
         untried = (results["complete"] == 0) & (results["nodes"] == 0)
         if self.halted or not untried.any():
             return results

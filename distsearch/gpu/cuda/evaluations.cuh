@@ -179,14 +179,14 @@ ON_DEVICE Value worth(const Evaluator& by, State s) {
     }
 }
 
-// Whether boards are worth nothing where the player has no move: to a network, which says what is still to come.
-constexpr bool DEAD_FOR_NOTHING = PARTS == NTUPLE && !DEAD_BOARDS;
+// Whether a board without a legal move is worth 0: by networks, which say what is still to come, unless DEAD_BOARDS.
+constexpr bool DEAD_IS_ZERO = PARTS == NTUPLE && !DEAD_BOARDS;
 
 // What a board is worth where the player has no move.
-ON_DEVICE Value worth_of_end(const Evaluator& by, State s) { return DEAD_FOR_NOTHING ? Value(0) : worth(by, s); }
+ON_DEVICE Value worth_of_end(const Evaluator& by, State s) { return DEAD_IS_ZERO ? Value(0) : worth(by, s); }
 
 // What a state is worth at the depth limit, as the CPU's evaluations have it.
 ON_DEVICE Value worth_of_leaf(const Evaluator& by, State s) {
     State cells = cells_of(s);
-    return DEAD_FOR_NOTHING && tiles_due(s) == 0 && is_over<G>(cells) ? Value(0) : worth(by, cells);
+    return DEAD_IS_ZERO && tiles_due(s) == 0 && is_over<G>(cells) ? Value(0) : worth(by, cells);
 }
