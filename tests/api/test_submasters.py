@@ -14,7 +14,7 @@ SEARCHES = [
     (othello, (6, 6), (16, 20), {"exact": True}),
     (othello, (8, 8), (10, 40), {"depth": 6}),
     (connect4, (6, 7), (20, 26), {"exact": True}),
-    (connect4, (5, 6), (6, 12), {"exact": True}),
+    (connect4, (5, 6), (8, 14), {"exact": True}),
     (connect4, (6, 7), (4, 16), {"depth": 9}),
 ]
 IDS = [f"{game.NAME}-{board[0]}x{board[1]}-{next(iter(limit))}" for game, board, _, limit in SEARCHES]

@@ -222,7 +222,9 @@ def test_what_othello_does_not_take_is_refused(asked, tmp_path):
     assert_refused(ask("train", "othello", *asked, *save))
 
 
-@pytest.mark.parametrize(("board", "other"), [("8x8", "6x6"), ("6x6", "8x8"), ("10x10", "8x8")])
+@pytest.mark.parametrize(
+    ("board", "other"), [("8x8", "6x6"), ("6x6", "8x8"), pytest.param("10x10", "8x8", marks=pytest.mark.full)]
+)
 def test_othello_learns_patterns(board, other, tmp_path):
     path = tmp_path / "weights.npz"
     answer = ask("train", "othello", "--board", board, "--iterations", "40:1", "--save", path, "--json")

@@ -11,7 +11,7 @@ from .reports import made, row, tables
 
 
 def test_a_small_study_is_played():
-    entrants = [Entrant("one", "depth=1", (2, 9)), Entrant("two", "algorithm=random", (1, 9), "tree")]
+    entrants = [Entrant("one", "depth=1,evaluation=free", (2, 9)), Entrant("two", "algorithm=random", (1, 9), "tree")]
     study = Study("x", "A study", measurements(entrants), lambda found, size: [table_of(found, "Games", 64, "note")])
     status, text, complaints = made(study)
     assert (status, complaints) == (0, [])
