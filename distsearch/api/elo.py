@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..core.errors import UserError
-from .play_summary import Z_95, wilson
+from .intervals import share_interval, student_95
 
 PAIR_SCORES = 0.0, 0.25, 0.5, 0.75, 1.0
 _UNSEEN = 1e-3  # what counts for an outcome that has not been seen, so that it is not taken to be impossible
@@ -39,20 +39,9 @@ def score_interval(pairs: Sequence[float]) -> tuple[float, float]:
     n, mean = len(pairs), statistics.fmean(pairs)
     single = mean * (1 - mean)  # the variance of a single result
     if single == 0:  # nothing tells the spread
-        return wilson(2 * n * mean, 2 * n, _student_95(n - 1 + _EARLIER))
+        return share_interval(2 * n * mean, 2 * n, student_95(n - 1 + _EARLIER))
     spread = (sum((score - mean) ** 2 for score in pairs) / single + _EARLIER / 2) / (n - 1 + _EARLIER)
-    return wilson(n / spread * mean, n / spread, _student_95(n - 1 + _EARLIER))
-
-
-def _student_95(degrees):
-    """Return how many standard errors to either side of a mean are 95%, for 2 degrees of freedom or more.
-
-    Fisher's expansion (Abramowitz and Stegun 1964, 26.7.5): 5% too few for 2 degrees, less than 1% from 3 on.
-    """
-    z, found = Z_95, Z_95
-    found += (z**3 + z) / (4 * degrees)
-    found += (5 * z**5 + 16 * z**3 + 3 * z) / (96 * degrees**2)
-    return found + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * degrees**3)
+    return share_interval(n / spread * mean, n / spread, student_95(n - 1 + _EARLIER))
 
 
 @dataclass

@@ -8,8 +8,9 @@ from typing import Any
 from .. import __version__
 from .facts import compact
 from .game_loop import GamePlay, Tally
+from .intervals import mean_interval
 from .metrics import RunFigures
-from .play_summary import mean_interval, reached, score_lines, tile_lines
+from .play_summary import reached, score_lines, tile_lines
 
 
 @dataclass

@@ -11,9 +11,9 @@ from .elo import PAIR_SCORES, Sprt, elo_of, parse_sprt, score_interval
 from .game_loop import GamePlay
 from .game_plan import GamePlan, checked_games, read_openings, usual_plies
 from .games_summary import GamesSummary
+from .intervals import mean_interval
 from .options import checked_seed, resolve
 from .play_games import SHARES, Games
-from .play_summary import mean_interval
 from .player_settings import parse_settings, player_options
 
 DEFAULT_GAMES, MOST_GAMES_OF_A_TEST = 100, 20_000

@@ -1,33 +1,14 @@
 """What many games of one player came to, in the figures that players of such games report."""
 
 import json
-import math
 import statistics
 from dataclasses import dataclass
 
 from .. import __version__
 from .facts import compact
+from .intervals import mean_interval, share_interval
 from .metrics import RunFigures
 from .options import CHANCES
-
-Z_95 = statistics.NormalDist().inv_cdf(0.975)  # standard errors to either side of 95%
-
-
-def mean_interval(scores):
-    """Return (low, high) around the mean of two scores or more that holds the true one with 95%, by its error."""
-    mean, error = statistics.fmean(scores), statistics.stdev(scores) / math.sqrt(len(scores))
-    return mean - Z_95 * error, mean + Z_95 * error
-
-
-def wilson(count: float, of: float, z: float = Z_95) -> tuple[float, float]:
-    """Return (low, high), the 95% interval of a probability after ``count`` out of ``of`` > 0 (Wilson 1927).
-
-    z: how many standard errors to either side that is.
-    """
-    share, z2 = count / of, z * z
-    centre = share + z2 / (2 * of)
-    half = z * math.sqrt(share * (1 - share) / of + z2 / (4 * of * of))
-    return max(0.0, (centre - half) / (1 + z2 / of)), min(1.0, (centre + half) / (1 + z2 / of))
 
 
 def reached(largest):
@@ -38,7 +19,7 @@ def reached(largest):
     found = []
     for tile in sorted(set(largest), reverse=True):
         count = sum(each >= tile for each in largest)
-        low, high = wilson(count, len(largest))
+        low, high = share_interval(count, len(largest))
         found.append({"tile": tile, "games": count, "share": count / len(largest), "low": low, "high": high})
     return found
 

@@ -7,7 +7,7 @@ import statistics
 import pytest
 
 from distsearch.api.elo import PAIR_SCORES, Sprt, elo_of, expected_score, parse_sprt, score_interval
-from distsearch.api.play_summary import wilson
+from distsearch.api.intervals import share_interval
 from distsearch.core.errors import UserError
 
 
@@ -34,7 +34,7 @@ def test_the_interval_of_many_pairs_is_that_of_a_normal_mean(rng):
     ids=str,
 )
 def test_if_all_points_are_one_players_it_is_that_of_single_games(pairs, student):
-    assert score_interval(pairs) == pytest.approx(wilson(sum(pairs) * 2, len(pairs) * 2, student), abs=5e-3)
+    assert score_interval(pairs) == pytest.approx(share_interval(sum(pairs) * 2, len(pairs) * 2, student), abs=5e-3)
 
 
 _PAIRS = {  # the five outcomes of a pair, by how likely they are

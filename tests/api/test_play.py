@@ -1,15 +1,15 @@
 """Games from end to end: figures against plain ones, records in order, interrupts."""
 
 import json
-import random
 import re
 import statistics
 
 import pytest
 
+from distsearch.api.intervals import share_interval
 from distsearch.api.options import resolve
 from distsearch.api.play import play
-from distsearch.api.play_summary import mean_interval, reached, wilson
+from distsearch.api.play_summary import reached
 from distsearch.api.progress import Silent
 from distsearch.cluster.local import InProcessCluster
 from distsearch.core.errors import UserError
@@ -20,35 +20,6 @@ from distsearch.jobs.two_player import KINDS
 from .told import Told
 
 
-@pytest.mark.parametrize(
-    ("count", "of", "low", "high"),
-    [
-        (0, 10, 0, 0.2775),
-        (1, 10, 0.0179, 0.4042),
-        (5, 10, 0.2366, 0.7634),
-        (10, 10, 0.7225, 1),
-        (81, 263, 0.2553, 0.3662),
-    ],
-)
-def test_wilson_intervals_as_the_tables_have_them(count, of, low, high):
-    assert wilson(count, of) == pytest.approx((low, high), abs=5e-5)
-
-
-def test_the_interval_of_a_mean():
-    scores = [2, 4, 4, 4, 5, 5, 7, 9]  # whose deviation is the root of 32 / 7
-    half = 1.959964 * (32 / 7 / 8) ** 0.5
-    assert mean_interval(scores) == pytest.approx((5 - half, 5 + half), abs=1e-5)
-
-
-def test_intervals_of_means_hold_the_true_one():
-    draws = random.Random(8)
-    held = 0
-    for _ in range(1000):
-        low, high = mean_interval([draws.gauss(50, 20) for _ in range(60)])
-        held += low < 50 < high
-    assert 920 < held < 970
-
-
 def test_tiles_count_the_games_that_had_them_or_larger_ones():
     tiles = reached([256, 512, 256, 2048])
     assert [(each["tile"], each["games"], each["share"]) for each in tiles] == [
@@ -56,7 +27,7 @@ def test_tiles_count_the_games_that_had_them_or_larger_ones():
         (512, 2, 0.5),
         (256, 4, 1),
     ]
-    assert (tiles[0]["low"], tiles[0]["high"]) == wilson(1, 4)
+    assert (tiles[0]["low"], tiles[0]["high"]) == share_interval(1, 4)
     assert reached([]) == []
 
 

@@ -3,11 +3,11 @@
 import json
 import os
 
+from ...api.intervals import student_95
 from ...core.errors import UserError
 from .style import Line, Panel, Point
 
 _KINDS = "learning", "evaluation"
-_NORMAL = 1.96  # standard errors to either side: 95% of a normal distribution
 
 
 def is_record(line):
@@ -64,6 +64,6 @@ def _names(paths):
 
 
 def _average(line, barred):
-    error = line.get("average_error")
-    reach = _NORMAL * error if barred and _is_number(error) else 0.0
+    error, played = line.get("average_error"), line.get("evaluated", 0)
+    reach = student_95(played - 1) * error if barred and _is_number(error) and played > 1 else 0.0
     return Point(line["games"], line["average"], line["average"] - reach, line["average"] + reach)

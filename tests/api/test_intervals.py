@@ -1,0 +1,45 @@
+"""Intervals of means and shares, against tables, and by how often they hold the true value."""
+
+import random
+
+import pytest
+
+from distsearch.api.intervals import mean_interval, share_interval, student_95
+
+
+@pytest.mark.parametrize(
+    ("degrees", "table"),
+    [(1, 12.7062), (2, 4.30265), (3, 3.18245), (4, 2.77645), (9, 2.26216), (30, 2.04227), (999, 1.96234)],
+)
+def test_student_s_quantiles_as_the_tables_have_them(degrees, table):
+    assert student_95(degrees) == pytest.approx(table, rel=2e-3 if 3 <= degrees < 9 else 1e-5)
+
+
+@pytest.mark.parametrize(
+    ("count", "of", "low", "high"),
+    [
+        (0, 10, 0, 0.2775),
+        (1, 10, 0.0179, 0.4042),
+        (5, 10, 0.2366, 0.7634),
+        (10, 10, 0.7225, 1),
+        (81, 263, 0.2553, 0.3662),
+    ],
+)
+def test_wilson_s_intervals_as_the_tables_have_them(count, of, low, high):
+    assert share_interval(count, of) == pytest.approx((low, high), abs=5e-5)
+
+
+def test_the_interval_of_a_mean():
+    values = [2, 4, 4, 4, 5, 5, 7, 9]  # whose deviation is the root of 32 / 7
+    half = 2.3646 * (32 / 7 / 8) ** 0.5  # of 7 degrees of freedom
+    assert mean_interval(values) == pytest.approx((5 - half, 5 + half), abs=2e-3)
+
+
+@pytest.mark.parametrize("count", [2, 3, 4, 10, 60])
+def test_means_of_few_values_are_held_as_often_as_those_of_many(count):
+    draws = random.Random(8)
+    held = 0
+    for _ in range(4000):
+        low, high = mean_interval([draws.gauss(50, 20) for _ in range(count)])
+        held += low < 50 < high
+    assert 0.935 < held / 4000 < 0.965  # four standard errors around 95%
