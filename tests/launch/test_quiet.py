@@ -10,7 +10,7 @@ import pytest
 from .running import Job, cpu_seconds
 
 _WINDOW = 5.0  # seconds
-_WINDOWS = 3  # one without disturbance must do: a rank that spins does so in all of them
+_WINDOWS = 8  # each rank must be quiet in one of them: one that spins does so in all, whatever else the machine does
 # What an idle rank may take of a core, beyond what a process takes that only sleeps and wakes as often: that is 0.3%,
 # but 1 to 2% on virtual machines that make waking up dear. The master hears of progress as well.
 _WORKER, _MASTER = 0.0075, 0.015
@@ -52,12 +52,12 @@ def measured(job, sleeping):
 
 
 def restless(cpu, naps):
-    """Return the ranks that take too much or look too often, the busiest one aside."""
+    """Return the ranks, a set, that take too much or look too often, the busiest one aside."""
     assert naps.keys() == {0, 1, 2, 3}
     busy = max(naps, key=cpu.get)
     assert busy > 0 and cpu[busy] > 0.1, f"no worker searches: {cpu}"
     own = {rank: cpu[rank] - cpu[_SLEEPER] for rank in naps.keys() - {busy}}
-    return [rank for rank in own if own[rank] > (_WORKER if rank else _MASTER) or naps[rank] > _LOOKS]
+    return {rank for rank in own if own[rank] > (_WORKER if rank else _MASTER) or naps[rank] > _LOOKS}
 
 
 @pytest.mark.usefixtures("warm")
@@ -67,8 +67,8 @@ def test_idle_ranks_cost_next_to_nothing():
         job.wait_for_handlers()
         job.wait_for_work(2.0)  # more than any of them needs to get ready
         time.sleep(1.5)  # until their naps are at the longest
-        for _ in range(_WINDOWS):
-            cpu, naps = measured(job, sleeping)
-            if not restless(cpu, naps):
-                break
-        assert not restless(cpu, naps), f"share of a core: {cpu}, naps a second: {naps}"
+        never_quiet, windows = {0, 1, 2, 3}, 0
+        while never_quiet and windows < _WINDOWS:
+            never_quiet &= restless(*measured(job, sleeping))
+            windows += 1
+        assert not never_quiet
