@@ -9,11 +9,12 @@ and so does another process with 1/2; --points adds up what parts have printed.
 """
 
 import argparse
-import math
 import random
+import statistics
 import time
 
 from distsearch import evaluation, games
+from distsearch.api.intervals import mean_interval
 from distsearch.engines.pvs.depth_search import DepthSearch
 from distsearch.engines.pvs.table import new_shared_table
 from distsearch.games import othello
@@ -62,13 +63,6 @@ def played(engines, position, rules, depth):
     return ahead if position.side == 0 else -ahead
 
 
-def interval(pairs):
-    """Return (mean, half of the interval of 95%) of what pairs of games bring, a share of their points."""
-    n, mean = len(pairs), sum(pairs) / len(pairs)
-    spread = sum((pair - mean) ** 2 for pair in pairs) / max(n - 1, 1)
-    return mean, 1.96 * math.sqrt(spread / n)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("first")
@@ -84,8 +78,10 @@ def main():
         pairs = [float(pair) for pair in args.points.split(",")]
     else:
         pairs = match(args)
-    mean, half = interval(pairs)
-    print(f"{args.first}: {100 * mean:.1f}% ± {100 * half:.1f} of the points of {2 * len(pairs)} games")
+    mean, known = statistics.fmean(pairs), ""
+    if len(pairs) > 1:
+        known = f" ± {100 * (mean_interval(pairs)[1] - mean):.1f}"
+    print(f"{args.first}: {100 * mean:.1f}%{known} of the points of {2 * len(pairs)} games")
 
 
 def match(args):

@@ -190,7 +190,6 @@ def groups():
         "simulate connect4": Group(*_simulated(_connect4(_CONNECT4))),
         "simulate FFO #40, 4 hosts": Group(*_hosts(40, 63, 4)),
         "simulate patterns": Group(*_simulated(_midgame(depth=11))),
-        "simulate patterns, selective": Group(*_simulated(_midgame(depth=14, selective=0.9)), full=True),
         "messages of split": Group(*_messages({"exact": True}, {"workers": 15, "rate": 2.8e7})),
         "messages of split, 4 hosts": Group(
             *_messages({"exact": True}, {"workers": 16, "hosts": 4, "network": "tcp", "rate": 2.8e7})
@@ -204,5 +203,6 @@ def groups():
         **{f"simulate FFO #{number}": Group(*_simulated(_ffo(number)), full=True) for number in (41, 42, 43, 44)},
         "simulate connect4, larger": Group(*_simulated(_connect4(_CONNECT4_LARGER)), full=True),
         "simulate patterns, larger": Group(*_simulated(_midgame(depth=13)), full=True),
+        "simulate patterns, selective": Group(*_simulated(_midgame(depth=14, selective=0.9)), full=True),
         "simulate patterns, selective, larger": Group(*_simulated(_midgame(depth=17, selective=0.9)), full=True),
     }

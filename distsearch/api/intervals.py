@@ -1,14 +1,14 @@
-"""Intervals that hold a true value with 95%: of means by Student's distribution, of shares by Wilson's."""
+"""95% intervals: of means by Student's distribution, of shares by Wilson's method."""
 
 import math
 import statistics
 from collections.abc import Sequence
 
-Z_95 = statistics.NormalDist().inv_cdf(0.975)  # standard errors to either side of 95%, of a normal distribution
+Z_95 = statistics.NormalDist().inv_cdf(0.975)  # so many deviations to either side are 95% of a normal distribution
 
 
 def student_95(degrees: int) -> float:
-    """Return how many standard errors to either side of a mean are 95%, for 1 degree of freedom or more.
+    """Return how many standard errors to either side of a mean make its 95% interval, for 1 degree of freedom or more.
 
     Exact for 1 and 2 degrees, from 3 on by Fisher's expansion (Abramowitz and Stegun 1964, 26.7.5), which is 0.12% too
     small for 3 and less for more.
@@ -34,7 +34,7 @@ def mean_interval(values: Sequence[float]) -> tuple[float, float]:
 def share_interval(count: float, of: float, z: float = Z_95) -> tuple[float, float]:
     """Return (low, high), the 95% interval of a probability after ``count`` out of ``of`` > 0 (Wilson 1927).
 
-    z: how many standard errors to either side that is.
+    z: standard errors to either side, if not those of a normal distribution.
     """
     share, z2 = count / of, z * z
     centre = share + z2 / (2 * of)

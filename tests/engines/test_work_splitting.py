@@ -52,9 +52,8 @@ class Searches:
             states = unfinished_states(rng, self.board, n, 9 if self.exact else None)
         else:
             twin = Connect4Twin(*self.board)
-            full = self.board[0] * self.board[1]
-            # up to 11 moves to the end: plain alpha-beta, which is asked about many of them, plays them all
-            some = random_positions(rng, twin, n, range(full - 11, full - 5) if self.exact else range(6, 21))
+            # exact searches from fewer empty squares are over before they give, so that many have to be tried
+            some = random_positions(rng, twin, n, range(14, 19) if self.exact else range(6, 21))
             states = [connect4.parse(twin.drawn(plain), self.r).state for plain in some]
         return [(state, self.left(state, rng.randint(4, 6))) for state in states]
 

@@ -20,7 +20,7 @@ _MARK = "DISTSEARCH_TEST_CLUSTER"
 SMALL = {"table": 1, "book": "none"}
 SETTING = """
 import os, signal, sys, time
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell has what it starts behind its back ignore it
+signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell starts in the background ignores it
 from distsearch import LocalCluster
 cluster = LocalCluster(ranks=3, table=1, book="none")
 print(cluster.path, flush=True)

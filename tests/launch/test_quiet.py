@@ -10,7 +10,7 @@ import pytest
 from .running import Job, cpu_seconds
 
 _WINDOW = 5.0  # seconds
-_WINDOWS = 8  # each rank must be quiet in one of them: one that spins does so in all, whatever else the machine does
+_WINDOWS = 8  # each rank must be quiet in one of them; a rank that spins is quiet in none
 # What an idle rank may take of a core, beyond what a process takes that only sleeps and wakes as often: that is 0.3%,
 # but 1 to 2% on virtual machines that make waking up dear. The master hears of progress as well.
 _WORKER, _MASTER = 0.0075, 0.015
@@ -51,13 +51,13 @@ def measured(job, sleeping):
     return cpu, naps
 
 
-def restless(cpu, naps):
-    """Return the ranks, a set, that take too much or look too often, the busiest one aside."""
+def quiet(cpu, naps):
+    """Return the set of the ranks that take no more than they may, and look no more often."""
     assert naps.keys() == {0, 1, 2, 3}
     busy = max(naps, key=cpu.get)
     assert busy > 0 and cpu[busy] > 0.1, f"no worker searches: {cpu}"
     own = {rank: cpu[rank] - cpu[_SLEEPER] for rank in naps.keys() - {busy}}
-    return {rank for rank in own if own[rank] > (_WORKER if rank else _MASTER) or naps[rank] > _LOOKS}
+    return {rank for rank in own if own[rank] <= (_WORKER if rank else _MASTER) and naps[rank] <= _LOOKS}
 
 
 @pytest.mark.usefixtures("warm")
@@ -67,8 +67,9 @@ def test_idle_ranks_cost_next_to_nothing():
         job.wait_for_handlers()
         job.wait_for_work(2.0)  # more than any of them needs to get ready
         time.sleep(1.5)  # until their naps are at the longest
-        never_quiet, windows = {0, 1, 2, 3}, 0
-        while never_quiet and windows < _WINDOWS:
-            never_quiet &= restless(*measured(job, sleeping))
-            windows += 1
-        assert not never_quiet
+        never_quiet = {0, 1, 2, 3}
+        for _ in range(_WINDOWS):
+            never_quiet -= quiet(*measured(job, sleeping))
+            if len(never_quiet) == 1:  # the one that searches
+                break
+        assert len(never_quiet) <= 1, f"never quiet: {never_quiet}"

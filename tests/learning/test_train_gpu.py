@@ -93,7 +93,7 @@ def test_one_game_at_a_time_learns_what_a_cpu_learns(restart, seed, tmp_path):
     "how",
     [
         {"layers": 1, "stages": (8,), "restart": True, "games": 6},
-        {"layers": 2, "parallel_games": 2, "games": 2},
+        {"layers": 2, "parallel_games": 2, "games": 3},
         {"target": "returns", "stages": (16,)},
         {"n_step": 3},
     ],

@@ -1,6 +1,7 @@
 """Learning curves: what ``train --record`` wrote, as figures."""
 
 import json
+import math
 import os
 
 from ...api.intervals import student_95
@@ -43,7 +44,8 @@ def _is_number(value):
 def panels(records):
     """Return the Panels of average score, and of games won, by games learnt from; records: path → lines as of ``read``.
 
-    What was played without learning (``--evaluate-every``) is a line of its own, with 95% of where the mean may be.
+    What was played without learning (``--evaluate-every``) is a line of its own, with the 95% interval of the mean,
+    where the record tells of how many games.
     """
     averages, wins = [], []
     for name, lines in zip(_names(list(records)), records.values(), strict=True):
@@ -64,6 +66,8 @@ def _names(paths):
 
 
 def _average(line, barred):
-    error, played = line.get("average_error"), line.get("evaluated", 0)
-    reach = student_95(played - 1) * error if barred and _is_number(error) and played > 1 else 0.0
+    error, played, reach = line.get("average_error"), line.get("evaluated"), 0.0
+    if barred and _is_number(error) and _is_number(played) and played > 1:
+        # the error comes from the spread of the games themselves, which is a little less than that of all such games
+        reach = student_95(played - 1) * error * math.sqrt(played / (played - 1))
     return Point(line["games"], line["average"], line["average"] - reach, line["average"] + reach)
