@@ -19,7 +19,7 @@ import time
 
 from benchmarks import standing_figures, standing_rates
 from benchmarks.standing_counts import groups
-from distsearch.api.progress import compact
+from distsearch.api.facts import compact
 from distsearch.studies.metadata import commit
 
 PARTS = "counts", "answers", "rates"
