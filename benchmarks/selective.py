@@ -15,6 +15,7 @@ import time
 import numpy as np
 
 from distsearch import evaluation, games
+from distsearch.api.elo import score_interval
 from distsearch.engines.pvs import probcut
 from distsearch.engines.pvs.depth_search import DepthSearch
 from distsearch.evaluation import probcut_fit as fits
@@ -98,7 +99,7 @@ def compare(states, full, selective, depth, runs):
 
 def match(game, rules, full, selective, depth, other, games_):
     """Play pairs of games from random openings and print who wins, and what it took."""
-    rng, won, discs = random.Random(SEED), [0, 0, 0], []
+    rng, won, discs, shares = random.Random(SEED), [0, 0, 0], [], []
     full.seconds = selective.seconds = 0.0
     for _ in range(games_ // 2):
         opening = random_position(game, rules, (OPENING,), rng)
@@ -111,11 +112,11 @@ def match(game, rules, full, selective, depth, other, games_):
             score = int(game.final(position.state, rules)) * (1 if position.side == side else -1)
             discs.append(score)
             won[1 + (score > 0) - (score < 0)] += 1
-    n, share = len(discs), (won[2] + won[1] / 2) / len(discs)
-    error = np.std([(score > 0) + (score == 0) / 2 for score in discs]) / n**0.5
+        shares.append(sum((score > 0) + (score == 0) / 2 for score in discs[-2:]) / 2)  # they depend on each other
+    low, high = score_interval(shares)
     print(
         f"selective to {depth} against full to {other}: {won[2]} won, {won[1]} drawn, {won[0]} lost; "
-        f"{share:.1%} ± {1.96 * error:.1%}, {np.mean(discs):+.1f} discs a game; "
+        f"{np.mean(shares):.1%} (95%: {low:.1%} to {high:.1%}), {np.mean(discs):+.1f} discs a game; "
         f"CPU s {selective.seconds:.1f} against {full.seconds:.1f}"
     )
 
