@@ -78,10 +78,10 @@ def main():
         pairs = [float(pair) for pair in args.points.split(",")]
     else:
         pairs = match(args)
-    mean, known = statistics.fmean(pairs), ""
+    mean, interval = statistics.fmean(pairs), ""
     if len(pairs) > 1:
-        known = f" ± {100 * (mean_interval(pairs)[1] - mean):.1f}"
-    print(f"{args.first}: {100 * mean:.1f}%{known} of the points of {2 * len(pairs)} games")
+        interval = f" ± {100 * (mean_interval(pairs)[1] - mean):.1f}"
+    print(f"{args.first}: {100 * mean:.1f}%{interval} of the points of {2 * len(pairs)} games")
 
 
 def match(args):

@@ -112,7 +112,7 @@ def match(game, rules, full, selective, depth, other, games_):
             score = int(game.final(position.state, rules)) * (1 if position.side == side else -1)
             discs.append(score)
             won[1 + (score > 0) - (score < 0)] += 1
-        shares.append(sum((score > 0) + (score == 0) / 2 for score in discs[-2:]) / 2)  # they depend on each other
+        shares.append(sum((score > 0) + (score == 0) / 2 for score in discs[-2:]) / 2)  # of both games of an opening
     low, high = score_interval(shares)
     print(
         f"selective to {depth} against full to {other}: {won[2]} won, {won[1]} drawn, {won[0]} lost; "

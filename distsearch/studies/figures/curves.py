@@ -68,6 +68,6 @@ def _names(paths):
 def _average(line, barred):
     error, played, reach = line.get("average_error"), line.get("evaluated"), 0.0
     if barred and _is_number(error) and _is_number(played) and played > 1:
-        # the error comes from the spread of the games themselves, which is a little less than that of all such games
+        # the record's standard error has the divisor n, Student's t is for that with n - 1
         reach = student_95(played - 1) * error * math.sqrt(played / (played - 1))
     return Point(line["games"], line["average"], line["average"] - reach, line["average"] + reach)
