@@ -1,10 +1,12 @@
 """One board at a time evaluated by all ranks together: the parallel evaluation of the OthelloX report.
 
 Rank 0 searches by plain alpha-beta. For each board at the depth limit it spreads the squares over all ranks by
-Scatterv, itself included, every rank counts what `complex` is made of on its squares, and the counts are gathered
-and added. Two collective calls for some thirty nanoseconds of work: it is here to be measured, not to be used.
+Scatterv, itself included. Every rank multiplies what stands on its squares by their weights, for `static`, as the
+report's do, or counts there what `complex` is made of; the sums are gathered and added. Two collective calls for some
+tens of nanoseconds of work: it is here to be measured, not to be used.
 """
 
+import functools
 import os
 import time
 from typing import Any, NamedTuple
@@ -15,20 +17,19 @@ from .. import evaluation, games
 from ..cluster.backoff import BackOff
 from ..core.errors import UserError
 from ..engines.alphabeta import INFINITY, parse_ordering
-from ..evaluation.othello import COUNTS, counts, of_counts
 from ..games.interface import END, MAX_MOVES, as_state, legal_moves
-from ..games.othello import SQUARES
+from .board_pieces import PIECES
 from .compiling import compile_with_notice
 from .declarations import shown
 from .options import resolve
 from .progress import Silent
 from .result import Outcome, tidy
 
-EVALUATION = "complex"
 _AWAKE = 5e-3  # seconds of waiting before a rank sleeps between two looks; with 0.2 ms a board took 2.6 times as long
 _LOOKS = 256  # nodes evaluated between two looks at the interrupt
 _TAKEN = "depth", "algorithm", "ordering", "evaluation"
-_OVER, _GO = 0, 1  # the first word of what a rank is sent
+_OVER, _GO = 0, 1  # the first byte of what a rank is sent
+_HEAD = 1
 
 
 def checked(game: str, board: str | None = None, rules: dict | None = None, **given: Any):
@@ -45,9 +46,11 @@ def checked(game: str, board: str | None = None, rules: dict | None = None, **gi
         raise UserError(f"parallel evaluation spreads the squares of othello, not of {game[:40]}")
     if given.get("depth") is None:
         raise UserError("parallel evaluation goes with --depth N alone")
-    if given.get("evaluation", EVALUATION) != EVALUATION:
-        raise UserError(f"parallel evaluation goes with evaluation {EVALUATION}, not with {given['evaluation'][:40]}")
-    asked = {"ordering": "static", "policy": "pool", "evaluation": EVALUATION, **given}
+    asked = {"ordering": "static", "policy": "pool", "evaluation": "complex", **given}
+    if asked["evaluation"] not in PIECES:
+        raise UserError(
+            f"parallel evaluation goes with evaluation {' or '.join(PIECES)}, not with {asked['evaluation'][:40]}"
+        )
     if parse_ordering(asked["ordering"])[1]:
         raise UserError("parallel evaluation goes with ordering none or static, not shallow")
     return resolve(game, board, rules, **asked)
@@ -60,28 +63,27 @@ class _Stopped(Exception):  # noqa: N818, it is no error
 class Spread:
     """The ranks of a communicator (mpi4py's, or None for this process alone) as one evaluator of positions.
 
-    All ranks make one; rank 0 asks for ``value`` and ends with ``close``, the others ``follow``. communication,
-    computation: seconds of this rank in collective calls and in counting, which begin with ``start``.
+    All ranks make one; rank 0 asks for ``value`` and ends with ``close``, the others ``follow``. pieces: what makes
+    pieces of a board and puts what ranks find together, see ``api.board_pieces``. communication, computation: seconds
+    of this rank in collective calls and in counting, which begin with ``start``.
     """
 
-    def __init__(self, comm, rules, words):
-        self._comm, self._rules, self._width = comm, rules, words
+    def __init__(self, comm, pieces_of):
+        self._comm = comm
         self.ranks = comm.Get_size() if comm else 1
         self.rank = comm.Get_rank() if comm else 0
-        squares = np.arange(int(rules[SQUARES]), dtype=np.uint8)
-        shares = np.array_split(squares, self.ranks)
-        head = 8 * (1 + words)  # bytes: a word that says whether to go on, and the state
-        sizes = np.array([head + len(share) for share in shares])
+        self._pieces = pieces_of(self.ranks, self.rank)
+        sizes = np.array([_HEAD + len(each) for each in self._pieces.first])
         starts = np.concatenate([[0], np.cumsum(sizes[:-1])])
         self._sent, self._places = np.zeros(sizes.sum(), np.uint8), (sizes, starts)
-        # copied, for pieces need not begin at whole words
-        self._heads = [self._sent[start : start + head] for start in starts]
-        for start, share in zip(starts, shares, strict=True):
-            self._sent[start + head : start + head + len(share)] = share
-        self._piece = np.zeros(sizes[self.rank], np.uint8)
-        self._head, self._squares = self._piece[:head].view(np.uint64), self._piece[head:]
-        self._mask, self._found = np.zeros(words, np.uint64), np.zeros(COUNTS, np.int64)
-        self._all = np.zeros((self.ranks, COUNTS), np.int64)
+        self._parts = []
+        for start, size, first in zip(starts, sizes, self._pieces.first, strict=True):
+            part = self._sent[start + _HEAD : start + size]
+            part[:] = first
+            self._parts.append(part)
+        self._starts, self._piece = starts, np.zeros(sizes[self.rank], np.uint8)
+        self._found = np.zeros(self._pieces.counts, np.int64)
+        self._all = np.zeros((self.ranks, self._pieces.counts), np.int64)
         self.start()
 
     def start(self):
@@ -90,9 +92,10 @@ class Spread:
         self.nodes = 0
 
     def warm(self, state):
-        """Count squares of a state here alone, so that this is compiled."""
-        counts(state, self._rules, self._squares, self._mask, self._found)
-        of_counts(*self._found.tolist())
+        """Count a state here alone, so that this is compiled."""
+        self._pieces.put(self._parts, state)
+        self._pieces.count(self._parts[self.rank], self._found)
+        self._pieces.total(self._all)
 
     def meet(self):
         """Wait until all ranks are here."""
@@ -105,17 +108,17 @@ class Spread:
         self._count()
         self._gather()
         self.nodes += 1
-        return int(of_counts(*self._all.sum(axis=0).tolist()))
+        return self._pieces.total(self._all)
 
     def close(self):
         """Let the others go; on rank 0."""
-        self._scatter(_OVER, (0,) * self._width)
+        self._scatter(_OVER)
 
     def follow(self):
         """Count squares as rank 0 sends them, until it closes."""
         while True:
             self._scatter()
-            if self._head[0] == _OVER:
+            if self._piece[0] == _OVER:
                 return
             self._count()
             self._gather()
@@ -123,10 +126,10 @@ class Spread:
 
     def _scatter(self, go=_OVER, state=None):
         began = time.perf_counter()
-        if state is not None:
-            content = np.array((go, *state), np.uint64).view(np.uint8)
-            for head in self._heads:
-                head[:] = content
+        if self.rank == 0:
+            self._sent[self._starts] = go
+            if state is not None:
+                self._pieces.put(self._parts, state)
         if self._comm is None:
             self._piece[:] = self._sent
         else:
@@ -136,7 +139,7 @@ class Spread:
 
     def _count(self):
         began = time.perf_counter()
-        counts(tuple(self._head[1:]), self._rules, self._squares, self._mask, self._found)
+        self._pieces.count(self._piece[_HEAD:], self._found)
         self.computation += time.perf_counter() - began
 
     def _gather(self):
@@ -173,7 +176,7 @@ class _AlphaBeta:
         static, _ = parse_ordering(options.ordering or "static")
         self._moves, self._play = functions["ordered_moves" if static else "moves"], game.play
         self._kind, self._final, self._rules = game.kind, game.final, rules
-        self._bound = evaluation.find(game, EVALUATION, rules).bound
+        self._bound = evaluation.find(game, options.evaluation, rules).bound
         self._prune, self._spread, self._interrupted = options.algorithm == "alphabeta", spread, interrupted
         self._out = np.zeros(MAX_MOVES, np.int16)
         self.nodes, self.best = 0, None
@@ -220,7 +223,7 @@ def search(comm, options, position, interrupted=lambda: False, progress=None):
     """
     game = games.find(options.game)
     rules = game.rules(options.board, **options.rules)
-    spread = Spread(comm, rules, game.words(rules))
+    spread = Spread(comm, functools.partial(PIECES[options.evaluation], rules, game.words(rules)))
     _compile(comm, game, rules, spread, progress or Silent())
     if spread.rank > 0:
         spread.follow()

@@ -15,7 +15,7 @@ def asked(board, position, **more):
     """Return (Outcome of the parallel evaluation by this process alone, Result of the engine)."""
     options, game, rules = parallel_evaluation.checked("othello", board=board, **more)
     found = parallel_evaluation.search(None, options, position)
-    chosen = evaluation.find(game, "complex", rules)
+    chosen = evaluation.find(game, options.evaluation, rules)
     engine = AlphaBeta(game, rules, chosen, options.algorithm == "alphabeta", options.ordering)
     engine.begin(position.state, options.depth)
     while not engine.advance(10**6):
@@ -29,7 +29,9 @@ def rules_of(board):
 
 
 @pytest.mark.parametrize("board", BOARDS)
-@pytest.mark.parametrize("how", [{}, {"ordering": "none"}, {"algorithm": "minimax"}], ids=str)
+@pytest.mark.parametrize(
+    "how", [{}, {"ordering": "none"}, {"algorithm": "minimax"}, {"evaluation": "static"}], ids=str
+)
 def test_the_nodes_and_the_score_are_the_engines(board, how, rng):
     game, rules = rules_of(board)
     for depth in (1, 2, 3, 4):
@@ -74,7 +76,7 @@ def test_an_interrupt_gives_what_is_known():
         ("othello", {"depth": 3, "trace": "file"}),
         ("connect4", {"depth": 3}),
         ("othello", {}),
-        ("othello", {"depth": 3, "evaluation": "static"}),
+        ("othello", {"depth": 3, "evaluation": "discs"}),
         ("othello", {"depth": 3, "ordering": "shallow"}),
         ("othello", {"depth": 0}),
     ],

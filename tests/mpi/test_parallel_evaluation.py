@@ -13,9 +13,10 @@ from ..api.test_parallel_evaluation import asked
 CALLED = []
 
 
+@pytest.mark.parametrize("chosen", ["static", "complex"])
 @pytest.mark.parametrize(("board", "depth"), [("4x4", 7), ("8x8", 3), ("9x9", 2)])
-def test_the_score_and_the_nodes_do_not_depend_on_the_ranks(comm, agree, seed, board, depth, rng):
-    options, game, rules = parallel_evaluation.checked("othello", board=board, depth=depth)
+def test_the_score_and_the_nodes_do_not_depend_on_the_ranks(comm, agree, seed, board, depth, chosen, rng):
+    options, game, rules = parallel_evaluation.checked("othello", board=board, depth=depth, evaluation=chosen)
     failure = ""
     for _ in range(3):
         position = random_position(game, rules, range(8), rng)
@@ -23,7 +24,7 @@ def test_the_score_and_the_nodes_do_not_depend_on_the_ranks(comm, agree, seed, b
         if comm.Get_rank() > 0:
             failure = failure or ("" if found is None else f"a rank found {found}")
             continue
-        _, alone = asked(board, position, depth=depth)
+        _, alone = asked(board, position, depth=depth, evaluation=chosen)
         expected = alone.score, alone.nodes, alone.evaluated, comm.Get_size()
         if (found.score, found.nodes, found.jobs, found.ranks) != expected:
             failure = f"{game.text(position, rules)}: {found}, not {expected}; seed {seed}"
