@@ -100,7 +100,15 @@ def _report_arguments(parser):
     parser.add_argument("--repeats", type=number("repeats", 1), metavar="N", help="times that each measurement is done")
     add_seed(parser, "seed of all that is random", default=1)
     parser.add_argument(
-        "--output", metavar="DIR", help="a folder for results, which are not measured again, Markdown and figures"
+        "--output",
+        metavar="DIR",
+        help="a folder for results, which are not measured again, and for tables (Markdown, CSV, LaTeX) and figures",
+    )
+    parser.add_argument(
+        "--only", type=names("only"), metavar="NAME,...", help="some of the report's tables and figures: see --list"
+    )
+    parser.add_argument(
+        "--list", action="store_true", help="measure nothing: what there is, where the report has it, and how long"
     )
     add_resources(parser, "study")
 

@@ -48,7 +48,7 @@ def test_text_for_people():
         (("--depth", "3", "--trace", "x"), "trace"),
         (("--depth", "3", "--checkpoint", "x"), "checkpoint"),
         (("--depth", "3", "--worker-timeout", "9"), "worker-timeout"),
-        (("--depth", "3", "--evaluation", "static"), "static"),
+        (("--depth", "3", "--evaluation", "discs"), "discs"),
         (("--depth", "3", "--ordering", "shallow"), "shallow"),
         (("--depth", "3", "--table", "8"), "table"),
         (("--depth", "0"), "depth"),

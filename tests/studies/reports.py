@@ -11,18 +11,24 @@ from distsearch.studies.reports import report
 def small(study, wanted):
     """Return a study of those of its measurements whose points are wanted, each once."""
 
-    def measurements(study_size):
-        return [each for each in study.measurements(study_size) if each.repeat == 0 and wanted(each.point)]
+    def chosen(plan):
+        def measurements(study_size):
+            return [each for each in plan.measurements(study_size) if each.repeat == 0 and wanted(each.point)]
 
-    return study._replace(measurements=measurements)
+        return plan._replace(measurements=measurements)
+
+    plans = {plan: chosen(plan) for plan in study.plans}
+    chosen_ones = [each._replace(plans=tuple(plans[plan] for plan in each.plans)) for each in study.content]
+    return study._replace(content=tuple(chosen_ones))
 
 
 def made(study, comm=None, output=None):
     """Make a study on the ranks of ``comm``; return (status, text, complaints), the last two empty but on rank 0."""
     told, complained = [], []
     stage = Stage(comm, _Never(), Silent(), told.append, complained.append, Session, ["study", study.name])
-    args = Namespace(full=False, repeats=None, seed=5, output=output)
-    return report.run(study, args, stage), "".join(told), complained
+    args = Namespace(full=False, repeats=None, seed=5, output=output, only=None, list=False)
+    status = report.run(study, args, stage)
+    return status, "".join(told), [line for line in complained if "measurements to make" not in line]
 
 
 class _Never:

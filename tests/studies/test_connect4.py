@@ -8,7 +8,8 @@ from distsearch.core.errors import UserError
 from distsearch.games import connect4 as game
 from distsearch.gpu import device
 from distsearch.studies.reports import connect4, connect4_positions, report
-from distsearch.studies.reports.report import MeasuredRows, StudySize
+from distsearch.studies.reports.connect4_listed import Listed
+from distsearch.studies.reports.study import MeasuredRows, StudySize
 from distsearch.testing.emulated_gpu import EmulatedGpu
 
 from ..cli.asking import ask, assert_refused
@@ -92,9 +93,15 @@ def test_cores_and_a_gpu_have_the_same_scores(monkeypatch):
     assert (status, complaints) == (0, [])
     rows = tables(text)["Connect 4, 4 positions, class L3_R1 (end, easy)"]
     assert rows[0][:8] == ["AT, µs", "TT, s", "ANE", "TNE", "nodes/µs", "ATH", "TTH", "times as fast as the first"]
-    ways = ["sequential", "plain alpha-beta", "GPU, S = 1", "GPU, S = 4", "GPU, S = 1, table", "GPU, S = 4, table"]
-    assert [cells[0] for cells in rows[1:]] == ways
-    assert [cells[7] for cells in rows[3:5]] == ["0", "0"]  # no hits where there is no table
+    listed = ["negamax as listed", "negamax as listed, S = 1", "negamax as listed, S = 4"]
+    gpu = ["GPU, S = 1", "GPU, S = 4", "GPU, S = 1, table", "GPU, S = 4, table"]
+    assert [cells[0] for cells in rows[1:]] == ["sequential", *listed, *gpu]
+    assert [cells[7] for cells in rows[5:7]] == ["0", "0"]  # no hits where there is no table
+    compared = tables(text)["The five rows, put right, next to ours"][1:]
+    assert [cells[0] for cells in compared] == ["negamax as listed", *sorted(gpu)]
+    assert [cells[2] for cells in compared] == ["77.35", "2,544", "3,376", "3,599", "4,294"]  # theirs
+    stated = {cells[1]: cells[-1] for cells in tables(text)["What the report states, and whether it holds here"][1:]}
+    assert stated["S = 4 explores more nodes than S = 1, and that more than one core"] == "held"
 
 
 def timed(way, seconds, nodes, scores=(1, 2, 0, -3), known=(1, None, None, None), hits=8):
@@ -103,11 +110,13 @@ def timed(way, seconds, nodes, scores=(1, 2, 0, -3), known=(1, None, None, None)
 
 def test_the_table_is_worked_out_and_put_right():
     found = MeasuredRows([timed("sequential", 2e-6, 8), timed("GPU, S = 1", 4e-6, 80, hits=0)])
-    table, exchanged = connect4.STUDY.sections(found, StudySize())
+    compared, exchanged, table = connect4.STUDY.sections(found, StudySize())
     first, second = table.rows
-    assert first[:8] == ("sequential", pytest.approx(0.5), 2e-6, 2.0, 8, pytest.approx(4.0), 2.0, 8)
-    assert first[8:] == (1.0, 3.67, f"{4 / 3.67:.3g}×")
-    assert second[8:] == (0.5, "not known here", None)
+    assert first == ("sequential", pytest.approx(0.5), 2e-6, 2.0, 8, pytest.approx(4.0), 2.0, 8, 1.0)
+    assert second[8:] == (0.5,)
+    (of_gpu,) = compared.rows  # 1 µs and 20 nodes a position
+    assert of_gpu[:7] == ("GPU, S = 1", 1.0, 2544.273, "2.54e+03×", 20.0, 402.254, 20.0)
+    assert of_gpu[7:10] == (pytest.approx(402.254 / 2544.273), None, pytest.approx(2544.273 / 77.351))
     assert exchanged.rows[0] == (
         "sequential",
         2.0,
@@ -117,6 +126,69 @@ def test_the_table_is_worked_out_and_put_right():
         pytest.approx(0.25),
         pytest.approx(4.0),
     )
+
+
+@pytest.mark.parametrize("split", [0, 1, 2, 4])
+def test_the_listing_has_the_scores_and_counts_calls(split):
+    found, rules, listed = connect4_positions.drawn("L3_R1", 12, 3), game.rules(), Listed()
+    for text, score in zip(found.texts, found.scores, strict=True):
+        state = game.parse(text, rules).state
+        assert (listed.spread(state, split) if split else listed.score(state)) == (score, _calls(text, split))
+
+
+def _calls(text, split):
+    """The calls of the report's listing by plain recursion on text; with ``split``, by its breadth-first list."""
+    rules = game.rules()
+
+    def children(state):
+        free = game.free(state, rules)
+        return [game.play(state, rules, c)[0] for c in range(7) if free & rules[game.COLUMN_MASKS + c]]
+
+    def wins(state):
+        """Whether a stone makes a four: one that was there before does not count, the list goes on past it."""
+        for child in children(state):
+            own, stone = int(child[1] ^ child[0]), int(child[1] ^ state[1])
+            for line in (1, 6, 7, 8):
+                run = 1
+                for step in (line, -line):
+                    at = stone
+                    while (at := at << step if step > 0 else at >> -step) & own:
+                        run += 1
+                if run >= 4:
+                    return True
+        return False
+
+    def listing(state, alpha, beta, plies, leaf):
+        if plies == 0:
+            return leaf(state)
+        stones = int(state[1]).bit_count()
+        if stones == 42:
+            return 0, 1
+        if wins(state):
+            return (43 - stones) // 2, 1
+        beta = min(beta, (41 - stones) // 2)
+        if alpha >= beta:
+            return beta, 1
+        calls = 1
+        for child in children(state):
+            value, more = listing(child, -beta, -alpha, plies - 1, leaf)
+            calls += more
+            if -value >= beta:
+                return -value, calls
+            alpha = max(alpha, -value)
+        return alpha, calls
+
+    def ahead(state, plies):
+        return [state] if plies == 0 else [leaf for child in children(state) for leaf in ahead(child, plies - 1)]
+
+    def whole(state):
+        return listing(state, -21, 21, 99, None)
+
+    state = game.parse(text, rules).state
+    if split == 0:
+        return whole(state)[1]
+    host = listing(state, -21, 21, split, lambda leaf: (whole(leaf)[0], 0))[1]
+    return host + sum(whole(leaf)[1] for leaf in ahead(state, split))
 
 
 def test_another_score_is_a_complaint():

@@ -6,7 +6,7 @@ from distsearch.api.session import Session
 from distsearch.gpu import build, device
 from distsearch.studies import time_per_move
 from distsearch.studies.reports import gpu2048, report
-from distsearch.studies.reports.report import MeasuredRows, StudySize
+from distsearch.studies.reports.study import MeasuredRows, StudySize
 from distsearch.testing.emulated_gpu import EmulatedGpu
 
 from .reports import made, row, small, tables
@@ -28,8 +28,9 @@ def test_times_of_a_move_by_a_core_and_a_gpu(emulated, monkeypatch):
     assert (status, complaints) == (0, [])
     ((depth, *cells),) = tables(text)["Time a move by depth, CPU against GPU"][1:]
     assert depth == "2"
-    assert len(cells) == 5
-    assert "-" not in cells
+    assert len(cells) == 6
+    assert cells[5] == "-"  # no games were played
+    assert "-" not in cells[:5]
 
 
 def test_games_on_a_gpu_are_those_on_a_core(emulated):
@@ -61,9 +62,37 @@ def test_tiles_and_scores_by_depth():
     played = row(point, scores=[40, 10, 20, 30], largest=[512, 1024, 2048, 1024], moves=80, seconds=4.0)
     sections = {each.title: each for each in gpu2048.STUDY.sections(MeasuredRows([played]), StudySize())}
     ours, theirs = sections["Tiles reached"].rows
-    assert ours == (5, "CPU", 4, "100.0%", "100.0%", "75.0%", "25.0%", "0.0%", "0.0%", "0.0%")
-    assert theirs[3:] == (None, None, "90.0%", "80.0%", None, None, None)
-    assert sections["Score by depth"].rows == [(5, "CPU", 4, 25.0, 30, 40, 20.0, 20.0)]
+    shares = ["100.0%", "100.0%", "75.0%", "25.0%", "0.0%", "0.0%", "0.0%"]
+    assert ours[:3] == (5, "CPU", 4)
+    assert [cell.split()[0] for cell in ours[3:]] == shares
+    assert ours[5] == "75.0% (30 to 95%)"  # Wilson's, of 3 in 4
+    assert theirs[3:] == (None, None, "90%", "80%", "1%", None, None)
+    ((*at, average, low, high, median, best, moves, rate),) = sections["Score by depth"].rows
+    assert (*at, average, median, best, moves, rate) == (5, "CPU", 4, 25.0, 30, 40, 20.0, 20.0)
+    half = 3.1824 * 12.9099 / 2  # Student's, of three degrees of freedom
+    assert (low, high) == pytest.approx((25 - half, 25 + half), rel=1e-2)
+
+
+def test_directions_of_scores_and_tiles():
+    """Depth 6 was best in the report; here it is by what is played."""
+
+    def games(depth, scores, largest=2048, on="CPU"):
+        point = {"part": "games", "depth": depth, "games": len(scores), "on": on}
+        return row(point, scores=scores, largest=[largest] * len(scores), moves=9, seconds=1.0)
+
+    def stated(*rows):
+        return [each.held for exhibit in gpu2048.STUDY.content for each in exhibit.directions(MeasuredRows(rows))]
+
+    low, high = [10, 11, 12, 10, 12], [20, 21, 22, 20, 22]
+    assert stated(games(5, low), games(6, high))[2:] == ["held", "held", "held", "held"]
+    assert stated(games(5, high), games(6, low))[-1] == "not held"
+    assert stated(games(5, low), games(6, [9, 10, 12, 11, 12]))[-1] == "open"
+    assert stated(games(6, 60 * [1], largest=512))[2:5] == ["not held"] * 2 + ["held"]  # 4096 in 1%: not ruled out
+    times = [row({"part": "time", "on": on, "depth": d, "boards": 1}, seconds=s)
+             for on, d, s in (("CPU", 2, 1), ("GPU", 2, 2), ("CPU", 7, 9), ("GPU", 7, 3))]  # fmt: skip
+    fig6 = gpu2048.STUDY.content[0].directions(MeasuredRows(times))
+    assert [each.held for each in fig6] == ["held", "held"]
+    assert "from depth 7 on" in fig6[0].ours
 
 
 def test_a_gpu_that_finds_something_else_is_a_complaint():

@@ -6,7 +6,7 @@ from itertools import accumulate
 import pytest
 
 from distsearch.studies.reports import othellox
-from distsearch.studies.reports.report import MeasuredRows, StudySize
+from distsearch.studies.reports.study import MeasuredRows, StudySize
 
 from ..cli.asking import ask, assert_refused
 from .reports import made, row, small, tables
@@ -39,7 +39,7 @@ def test_what_takes_more_ranks_is_planned():
     planned = othellox.STUDY.measurements(StudySize(ranks=1))
     assert {each.ranks for each in planned} == {1, 2, 3, 4, 5}
     assert {each.ranks for each in othellox.STUDY.measurements(StudySize(full=True))} == {1, 2, 4, 8, 16, 32, 64}
-    assert {each.point["part"] for each in planned} == {"pruning", "pool", "evaluation", "policies"}
+    assert {each.point["part"] for each in planned} == {"pruning", "pool", "queue", "evaluation", "policies"}
     assert len({json.dumps([each.point, each.repeat]) for each in planned}) == len(planned)
 
 
@@ -49,17 +49,18 @@ def test_the_parallel_evaluation_by_one_rank(study):
     status, text, complaints = made(chosen)
     assert (status, complaints) == (0, [])
     rows = tables(text)["The parallel evaluation of one board at a time, 8x8"]
-    assert rows[1][:2] == ["1", "1,075"]
+    assert [cells[:2] for cells in rows[1:]] == [["static", "1"], ["complex", "1"]]
+    assert [cells[2] for cells in rows[1:]] == ["782", "1,075"]
     assert planned[0].point["depth"] == 6
 
 
 def pool(ranks, factor, **result):
-    return row({"part": "pool", "ranks": ranks, "load_factor": factor, **TREE}, **result)
+    return row({"part": "pool", "setup": "ours", "ranks": ranks, "load_factor": factor, **TREE}, **result)
 
 
 def test_speedup_and_efficiency_both_ways():
     """By time and by nodes, worked out by hand."""
-    shares = {"load_balance": 0.5, "communication_computation": 0.1, "time_share": {"idle": 0.25}}
+    shares = {"load_balance": 0.5, "communication_computation": 0.1, "time_share": {"idle": 0.25, "busy": 0.5}}
     found = MeasuredRows(
         [
             pool(1, 1, seconds=8.0, nodes=800, boards_per_second=100, **shares),
@@ -67,13 +68,16 @@ def test_speedup_and_efficiency_both_ways():
         ]
     )
     sections = {each.title: each for each in othellox.STUDY.sections(found, StudySize(ranks=4))}
-    alone, together = sections["Speedup and efficiency both ways, 8x8, depth 10"].rows
+    of = "8x8, depth 10, two jobs a worker"
+    alone, together = sections[f"Speedup and efficiency both ways, {of}"].rows
     assert alone == (1, 1, 8.0, 1.0, "100.0%", 1.0, "100.0%", 1.0, 0.5, "10.0%", "25.0%")
     assert together == (4, 1, 4.0, 2.0, "50.0%", 3.0, "75.0%", 1.5, 0.5, "10.0%", "25.0%")
-    balance = sections["Load balance against pool size, 8x8, depth 10"]
+    balance = sections[f"Load balance against pool size, {of}"]
     assert balance.series == {"4 ranks": [(3, 0.5, 0.5, 0.5)]}
-    assert sections["Speedup by time, 8x8, depth 10"].series == {"load factor 1": [(4, 2.0, 2.0, 2.0)]}
-    assert sections["Speedup by nodes, 8x8, depth 10"].series == {"load factor 1": [(4, 3.0, 3.0, 3.0)]}
+    assert sections[f"Speedup by time, {of}"].series == {"load factor 1": [(4, 2.0, 2.0, 2.0)]}
+    assert sections[f"Speedup by nodes, {of}"].series == {"load factor 1": [(4, 3.0, 3.0, 3.0)]}
+    waiting = sections[f"Communication ÷ computation by processes and load factor, {of}"]
+    assert waiting.series == {"load factor 1": [(4, 1.0, 1.0, 1.0)]}  # half of the time is no computation
 
 
 def test_two_scores_of_one_position_are_a_complaint():

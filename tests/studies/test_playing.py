@@ -5,14 +5,16 @@ import pytest
 from distsearch.api.player_settings import parse_settings, player_options
 from distsearch.studies.reports import gpu2048_games, haskell2048_games
 from distsearch.studies.reports.playing import Entrant, measurements, table_of
-from distsearch.studies.reports.report import MeasuredRows, Study, StudySize
+from distsearch.studies.reports.study import Exhibit, MeasuredRows, Plan, Study, StudySize
 
 from .reports import made, row, tables
 
 
 def test_a_small_study_is_played():
     entrants = [Entrant("one", "depth=1,evaluation=free", (2, 9)), Entrant("two", "algorithm=random", (1, 9), "tree")]
-    study = Study("x", "A study", measurements(entrants), lambda found, size: [table_of(found, "Games", 64, "note")])
+    plan = Plan(measurements(entrants), (1, 1))
+    games = Exhibit("x", "", "games", (plan,), lambda found, size: [table_of(found, "Games", 64, "note")])
+    study = Study("x", "A study", (games,))
     status, text, complaints = made(study)
     assert (status, complaints) == (0, [])
     header, one, two = tables(text)["Games"][-3:] if len(tables(text)["Games"]) > 3 else tables(text)["Games"]

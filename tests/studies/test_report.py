@@ -1,5 +1,6 @@
 """What all studies of reports share: what is measured, kept, left out and shown."""
 
+import importlib.util
 import json
 from argparse import Namespace
 from types import SimpleNamespace
@@ -11,8 +12,9 @@ from distsearch.api.session import Session
 from distsearch.core.errors import UserError
 from distsearch.studies.rank_pool import Stage
 from distsearch.studies.reports import report
-from distsearch.studies.reports.report import MeasuredRows, Measurement, Study, StudySize
-from distsearch.studies.reports.tables import Table
+from distsearch.studies.reports.directions import larger
+from distsearch.studies.reports.study import DIRECTIONS, Exhibit, MeasuredRows, Measurement, Plan, Study, StudySize
+from distsearch.studies.reports.tables import Figure, Table
 
 ROWS = [
     {"point": {"ranks": ranks, "way": way}, "result": {"seconds": seconds, "time_share": {"idle": 0.5}}}
@@ -24,7 +26,7 @@ class Studied:
     """A study of squares, which notes what it measured; the last one takes ranks or a GPU that are not here."""
 
     def __init__(self, count=3, **last):
-        self.measured, self.last, self.count = [], last, count
+        self.measured, self.last, self.count, self.cubed = [], last, count, False
         self.interrupts = Interrupts()
         self.told, self.complained = [], []
 
@@ -40,13 +42,31 @@ class Studied:
         rows = [(number, found.median("square", number=number)) for number in found.points("number")]
         return [Table("Squares", ("number", "square"), rows), Table("Nothing", ("number",), [])]
 
+    def cubes(self, study_size):
+        return [
+            Measurement({"cubed": i}, lambda bench, i=i: self.measured.append(-i) or {"cube": i**3}) for i in (1, 2)
+        ]
+
+    def sections_of_cubes(self, found, study_size):
+        series = [(number, found.median("cube", cubed=number)) for number in found.points("cubed")]
+        return [Figure("Cubes", "number", "cube", {"cubes": series})]
+
+    def grow(self, found):
+        return [larger("Fig 2", "cubes grow", *(found.values("cube", cubed=i) for i in (2, 1)))]
+
     def complaints(self, found):
         return ["two of them"] if found.median("square", number=2) == 4 else []
 
-    def run(self, output=None, full=False, complaints=False):
+    def run(self, output=None, full=False, complaints=False, **asked):
         more = [self.complaints] if complaints else []
-        study = Study("squares", "A report on squares", self.measurements, self.sections, *more)
-        args = Namespace(full=full, repeats=None, seed=7, output=output)
+        squares = Exhibit("squares", "Fig 1", "squares", (Plan(self.measurements, (2, 9)),), self.sections)
+        cubes = Exhibit(
+            "cubes", "", "cubes", (Plan(self.cubes, (1, 3)),), self.sections_of_cubes, DIRECTIONS, self.grow
+        )
+        study = Study("squares", "A report on squares", (squares, cubes)[: 2 if self.cubed else 1], *more)
+        args = Namespace(
+            **{"full": full, "repeats": None, "seed": 7, "output": output, "only": None, "list": False, **asked}
+        )
         stage = Stage(
             None, self.interrupts, Silent(), self.told.append, self.complained.append, Session, ["study", "x"]
         )
@@ -81,7 +101,10 @@ def test_tables_come_on_stdout_and_nothing_is_kept(tmp_path, monkeypatch):
     studied = Studied()
     assert studied.run() == 0
     assert studied.told[0].split("\n\n")[0] == "# A report on squares"
-    assert "# Squares\n# $ distsearch study squares --seed 7\nnumber  square\n0            0\n" in studied.told[0]
+    assert (
+        "# Squares\n# $ distsearch study squares --only squares --seed 7\nnumber  square\n0            0\n"
+        in studied.told[0]
+    )
     assert "Nothing" not in studied.told[0]
     assert list(tmp_path.iterdir()) == []
 
@@ -147,8 +170,65 @@ def test_a_gpu_is_used_where_there_is_one(monkeypatch):
 def test_what_is_wrong_is_told_and_fails():
     studied = Studied()
     assert studied.run(complaints=True) == 1
-    assert studied.complained == ["squares: two of them"]
+    told, wrong = studied.complained
+    assert told == "squares: measurements to make: 3; on two cores they take about 2:00"
+    assert wrong == "squares: two of them"
     assert studied.told
+
+
+def test_some_exhibits_alone(tmp_path):
+    studied = Studied(2)
+    studied.cubed = True
+    assert studied.run(tmp_path, only=["cubes"]) == 0
+    assert studied.measured == [-1, -2]
+    assert "Squares" not in studied.told[0]
+    assert "# $ distsearch study squares --only cubes --seed 7" in studied.told[0]
+    assert studied.run(tmp_path) == 0
+    assert studied.measured == [-1, -2, 0, 1]  # what is known already is not measured again
+    with pytest.raises(UserError, match="squares has no exhibit fig9, but squares, cubes"):
+        studied.run(only=["fig9"])
+
+
+def test_a_list_of_exhibits_measures_nothing(tmp_path):
+    studied = Studied(2)
+    studied.cubed = True
+    assert studied.run(tmp_path / "none", list=True) == 0
+    assert studied.measured == []
+    assert not (tmp_path / "none").exists()
+    rows = [line.split("  ") for line in studied.told[0].splitlines() if line.startswith(("squares", "cubes"))]
+    assert [[cell.strip() for cell in row if cell.strip()] for row in rows] == [
+        ["squares", "Fig 1", "squares", "no value survives", "2:00"],
+        ["cubes", "this study's own", "cubes", "directions", "1:00"],
+    ]
+
+
+def test_the_time_is_told_beforehand(tmp_path):
+    """Two minutes for all squares, of which half are known the second time; and one for cubes."""
+    assert Studied(2).run(tmp_path) == 0
+    studied = Studied(4)
+    studied.cubed = True
+    assert studied.run(tmp_path) == 0
+    assert studied.complained == ["squares: measurements to make: 4; on two cores they take about 2:00"]
+    again = Studied(4)
+    again.cubed = True
+    assert again.run(tmp_path) == 0
+    assert again.complained == []
+
+
+def test_every_exhibit_is_written_in_each_format(tmp_path):
+    studied = Studied(2)
+    studied.cubed = True
+    assert studied.run(tmp_path) == 0
+    written = {path.name for path in tmp_path.iterdir()}
+    names = "squares-squares", "squares-cubes", "squares-directions"
+    assert {f"{name}.{ending}" for name in names for ending in ("csv", "tex")} <= written
+    assert (tmp_path / "squares-squares.csv").read_text() == "number,square\n0,0\n1,1\n"
+    assert r"\label{tab:squares-cubes}" in (tmp_path / "squares-cubes.tex").read_text()
+    text = (tmp_path / "squares.md").read_text()
+    assert "### Squares\n\nIn the report: Fig 1; of theirs: no value survives." in text
+    assert "| Fig 2 | cubes grow | 8 and 1, once each | held |" in text
+    if importlib.util.find_spec("matplotlib"):
+        assert {"squares-cubes.png", "squares-cubes.svg"} <= written
 
 
 def test_a_folder_that_cannot_be_made(tmp_path):

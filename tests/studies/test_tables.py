@@ -10,6 +10,8 @@ from distsearch.studies.reports.tables import (
     percent,
     ratio,
     shown,
+    to_csv,
+    to_latex,
     to_markdown,
     to_text,
 )
@@ -38,6 +40,21 @@ def test_a_table_as_markdown():
         "| a | 2 | 4 | 0.5× |\n| b\\|c | 0.5 | not known here | - |",
         "A note.",
     ]
+
+
+def test_a_table_as_csv_has_numbers_as_they_are():
+    table = Table("T", ("a", "b, c"), [(0.1234567, None), ("x", 1_000_000)])
+    assert to_csv(table) == 'a,"b, c"\n0.1234567,\nx,1000000\n'
+    assert to_csv(FIGURE) == "ranks,one,two\n1,1.0,\n2,,1.5\n4,3.0,\n"
+
+
+def test_a_table_as_latex():
+    table = Table("50% & more", ("a_b", "ms ÷ µs"), [("x", 1.5)], "A #note.", "distsearch study x")
+    assert to_latex(table, "x-1") == (
+        "% $ distsearch study x\n\\begin{table}\n\\centering\n\\caption{50\\% \\& more}\n\\label{tab:x-1}\n"
+        "\\begin{tabular}{lr}\n\\toprule\na\\_b & ms $\\div$ $\\mu$s \\\\\n\\midrule\nx & 1.5 \\\\\n\\bottomrule\n"
+        "\\end{tabular}\n\\par\\smallskip\\footnotesize A \\#note.\n\\end{table}\n"
+    )
 
 
 def test_a_figure_is_its_points_as_a_table_and_its_picture():

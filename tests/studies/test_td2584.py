@@ -8,7 +8,7 @@ import pytest
 from distsearch.gpu import device
 from distsearch.studies import td_update_rate
 from distsearch.studies.reports import report, td2584, td2584_tables
-from distsearch.studies.reports.report import MeasuredRows, StudySize
+from distsearch.studies.reports.study import MeasuredRows, StudySize
 from distsearch.testing.emulated_gpu import EmulatedGpu
 
 from .reports import made, row, small, tables
@@ -17,7 +17,7 @@ PARTS = {"curve", "play", "decision", "tree", "learning", "update", "gpus"}
 
 
 def sections(*rows):
-    return {each.title: each for each in td2584_tables.sections(MeasuredRows(rows), StudySize())}
+    return {each.title: each for each in td2584.STUDY.sections(MeasuredRows(rows), StudySize())}
 
 
 def test_everything_is_planned():
@@ -80,38 +80,49 @@ def test_recorded_games_have_their_steps():
 def test_speedups_are_beside_theirs():
     at = {"part": "decision", "layers": 3, "class": "normal"}
     gpu = {"on": "GPU", "method": "merged"}
+    two_layers = {"part": "gpus", "what": "learning, 2 layers, exchange games", "layers": 2}
     found = sections(
         row({**at, "on": "CPU", "boards": 9}, seconds=6.4e-3),
         row({**at, **gpu, "boards": 1}, seconds=2e-4),
         row({**at, **gpu, "boards": 4000}, seconds=2e-6),
-        row({"part": "learning", "layers": 0, "ranks": 1}, moves_per_second=1e6),
-        row({"part": "learning", "layers": 0, "ranks": 32}, moves_per_second=12e6),
+        row({"part": "learning", "layers": 2, "ranks": 1}, moves_per_second=1e6, average=910.0),
+        row({"part": "learning", "layers": 2, "ranks": 32}, moves_per_second=12e6, average=900.0),
         row({"part": "update", "games": 2, "steps": 500, "on": "CPU"}, seconds=0.1),
         row(
             {"part": "update", "games": 2, "steps": 500, "on": "GPU"},
             steps={"kernel": 0.001, "seconds": 0.01},
             combined={"kernel": 0.001, "seconds": 0.005},
         ),
-        row({"part": "gpus", "what": "learning, exchange games", "gpus": 1}, moves_per_second=100.0),
-        row({"part": "gpus", "what": "learning, exchange games", "gpus": 2}, moves_per_second=150.0),
+        row({**two_layers, "gpus": 1}, moves_per_second=100.0, average=90.0),
+        row({**two_layers, "gpus": 2}, moves_per_second=150.0, average=80.0),
     )
     rows = {cells[:2]: cells for cells in found["Board classes, and the GPU's speedup by layers"].rows}
-    assert rows["normal", 3][2:] == pytest.approx((6400, 200, 32, 2, 3200, 32))
+    assert rows["normal", 3][2:] == (*map(pytest.approx, (6400, 200, 32, 32.25)), "0.992×", 2.0, pytest.approx(3200))
     learning = found["CPU game-parallel learning"].rows
-    assert learning[1] == (0, 32, 12e6, 12.0, 24, "0.5×")
+    assert learning[1] == (2, 32, 12e6, 900.0, 12.0, 24, "0.5×")
     updated = {cells[0]: cells for cells in found["Update times, 2 games of 1,000 steps"].rows}
-    assert updated["GPU, steps"][1:] == pytest.approx((1, 10, 10, 12.5, 1e5))
-    assert found["Several GPUs"].rows[1] == ("learning, exchange games", 2, 150.0, 1.5, "75.0%", "97.4%")
+    assert updated["GPU, steps"][1:] == pytest.approx((1, 10, 95.80634, 10, 12.494, 1e5), rel=1e-4)
+    what = "learning, 2 layers, exchange games"
+    assert found["Several GPUs"].rows[1] == (what, 2, 150.0, 80.0, 1.5, 1.949, "75.0%", "97.5%")
     (total,) = found["Totals: a game that is learnt from"].rows
     # a step is 0.1 ms to learn from on the core, 5 µs on the GPU; 1,000 of them, and as many decisions
-    assert total == pytest.approx((3, 6400, 100, 6500, 2 + 5, 6500 / 7))
+    assert total == pytest.approx((3, 6400, 100, 6500, 2 + 5, 6500 / 7, 25.08, 32.25))
 
 
 def test_trees_by_workers():
     at = {"part": "tree", "layers": 3, "class": "late", "boards": 2}
     rows = [row({**at, "ranks": ranks}, seconds=seconds, scores=[1.5, 2.0]) for ranks, seconds in ((1, 4.0), (5, 2.0))]
     found = sections(*rows)
-    assert found["CPU tree-parallel search"].rows[1] == (3, "late", 5, 4, 1000.0, 2.0, "50.0%")
+    assert found["CPU tree-parallel search"].rows[1] == (
+        3,
+        "late",
+        5,
+        4,
+        1000.0,
+        2.0,
+        "50.0%",
+        pytest.approx(6.07, abs=0.01),
+    )
     assert found["Efficiency of CPU tree-parallel search"].series == {"3 layers, late": [(4, 0.5)]}
     assert td2584_tables.complaints(MeasuredRows(rows)) == []
     rows[1]["result"]["scores"][1] = math.nextafter(2.0, 3.0)

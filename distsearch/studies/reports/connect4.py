@@ -1,28 +1,32 @@
 """The report on Connect 4 with CUDA (Michigan): exact scores of 1,000 positions, by one core and by a GPU.
 
 Its table has five rows: the sequential solver, and the GPU's with and without its table of positions, each begun
-breadth-first to depth S = 1 and S = 4 on the host. Which rows exactly, and their figures, is not known here but for
-nodes a microsecond, which were worked out anew from the report's own files: its printed table has the columns of times
-and of nodes exchanged for one another.
+breadth-first to depth S = 1 and S = 4 on the host. The columns of times and of nodes are exchanged for one another in
+print, which counting the listing's calls shows; here they are put right.
 """
 
 import re
 import time
 
-from ... import evaluation
-from ...engines.alphabeta import AlphaBeta
 from ...games import connect4 as game
 from ...gpu.solver import GpuSolver
 from . import connect4_positions as positions
-from .report import Measurement, Study
-from .tables import UNKNOWN, Table, compared, heads, ratio
+from .connect4_listed import Listed
+from .directions import every, larger
+from .study import VALUES, Exhibit, Measurement, Plan, Study
+from .tables import Table, heads, ratio
 
-_SEQUENTIAL, _PLAIN = "sequential", "plain alpha-beta"
-_THEIRS = {_SEQUENTIAL: 3.67}  # nodes a microsecond, over Test_L3_R1
-_THEIR_BEST_GPU, _THEIRS_SLOWER = 1.06, "33 to 55"
+_SEQUENTIAL, _LISTED = "sequential", "negamax as listed"
+_GPU_WAYS = "GPU, S = 1", "GPU, S = 1, table", "GPU, S = 4", "GPU, S = 4, table"
+_THEIRS = {  # over Test_L3_R1: microseconds and nodes a position, table hits a position
+    _LISTED: (77.351, 283.591, None),
+    "GPU, S = 1": (2544.273, 402.254, None),
+    "GPU, S = 1, table": (3376.461, 399.448, 1.049),
+    "GPU, S = 4": (3599.069, 3804.356, None),
+    "GPU, S = 4, table": (4293.899, 3774.369, 7.611),
+}
 _OF_REPORT = "L3_R1"  # whose positions the report has
 _DEPTHS = 1, 4  # S
-_SLICE = 1 << 20  # nodes of plain alpha-beta at a time
 _GPU_TABLE = {"R1": 32, "R2": 4096, "R3": 4096}  # MiB: one that stays in the L2 cache where little is stored
 _NO_TABLE = 1 << 10  # moves left from which on the GPU's table would be used
 _COUNTS = {  # positions: on a laptop, on a cluster
@@ -59,19 +63,24 @@ def _sets(size):
 
 
 def _measurements(size):
+    """Return all measurements: those of the report's class first."""
     found = []
     for which, make in _sets(size):
         name, point = which["class"], {"game": "connect4", **which, "seed": size.seed}
         for repeat in range(size.repeats or size.choose(1, 3)):
             found.append(Measurement({**point, "way": _SEQUENTIAL}, _alone(make), repeat))
             if _class_of(name) == _OF_REPORT:
-                found.append(Measurement({**point, "way": _PLAIN}, _plainly(make), repeat))
+                found.append(Measurement({**point, "way": _LISTED}, _as_listed(make, 0), repeat))
+                found += [
+                    Measurement({**point, "way": f"{_LISTED}, S = {split}"}, _as_listed(make, split), repeat)
+                    for split in _DEPTHS[: 2 if repeat == 0 else 0]
+                ]
             for ranks in size.choose((3, 5), (5, 9, 17, 33, 64)):
                 found.append(_on_ranks({**point, "way": f"{ranks} ranks"}, make, ranks, repeat))
             for tabled in (False, True) if _class_of(name).endswith("R1") else (True,):
                 ways = [({**point, "way": _gpu_way(split, tabled)}, split) for split in _DEPTHS]
                 found += [_on_gpu(way, make, split, tabled, repeat) for way, split in ways]
-    return sorted(found, key=lambda each: each.repeat)
+    return found
 
 
 def _class_of(name):
@@ -101,24 +110,20 @@ def _alone(make):
     return body
 
 
-def _plainly(make):
-    """Alpha-beta without a table, by one core: CPU seconds."""
+def _as_listed(make, split):
+    """The report's listing by one core: CPU seconds; split: its S, or 0; then the host's part is in Python, untimed."""
 
     def body(bench):
-        given, rules = make(), game.rules()
-        engine = AlphaBeta(game, rules, evaluation.find(game, "outcome", rules), ordering="none")
-        engine.compile()
-        nodes, seconds, scores = 0, 0.0, []
-        for text in given.texts:
-            state, began = game.parse(text, rules).state, time.process_time()
-            engine.begin(state)
-            while not engine.advance(_SLICE):
-                if bench.interrupted():
-                    return {}
-            seconds += time.process_time() - began
-            nodes += engine.nodes
-            scores.append(int(engine.result().score))
-        return _result(given, seconds, nodes, 0, scores)
+        given, rules, listed = make(), game.rules(), Listed()
+        states = [game.parse(text, rules).state for text in given.texts]
+        began, found = time.process_time(), []
+        for state in states:
+            found.append(listed.spread(state, split) if split else listed.score(state))
+            if bench.interrupted():
+                return {}
+        seconds = time.process_time() - began
+        nodes, scores = sum(calls for _, calls in found), [int(score) for score, _ in found]
+        return _result(given, None if split else seconds, nodes, 0, scores)
 
     return body
 
@@ -158,19 +163,54 @@ def _on_gpu(point, make, split, tabled, repeat):
     return Measurement(point, body, repeat, gpus=1)
 
 
-def _sections(found, size):
-    tables = [_table(found, name) for name in found.points("class")]
-    return tables + [_exchanged(found, name) for name in found.points("class")[:1]]
-
-
 def _figures(found, at):
     """Return {figure: value} of the report's table, medians of repeats; None if that was not measured."""
     seconds, nodes, hits = (found.median(name, **at) for name in ("seconds", "nodes", "table_hits"))
-    if seconds is None:
+    if nodes is None:
         return None
     (count,) = found.points("positions", **at)
-    found = {"AT, µs": 1e6 * seconds / count, "TT, s": seconds, "ANE": nodes / count, "TNE": int(nodes)}
-    return {**found, "nodes/µs": nodes / seconds / 1e6, "ATH": hits / count, "TTH": int(hits)}
+    micro = None if seconds is None else 1e6 * seconds
+    found = {"AT, µs": ratio(micro, count), "TT, s": seconds, "ANE": nodes / count, "TNE": int(nodes)}
+    return {**found, "nodes/µs": ratio(nodes, micro), "ATH": hits / count, "TTH": int(hits)}
+
+
+def _of_report(found, size):
+    """Return the tables of the report's class, whose rows are next to theirs."""
+    names = [name for name in found.points("class") if _class_of(name) == _OF_REPORT]
+    return [each for name in names for each in (_beside(found, name), _exchanged(found, name))]
+
+
+def _beside(found, name):
+    rows = []
+    for way, (their_time, their_nodes, their_hits) in _THEIRS.items():
+        if (figures := _figures(found, {"class": name, "way": way})) is None:
+            continue
+        time, nodes = figures["AT, µs"], figures["ANE"]
+        times = time, their_time, _times(ratio(their_time, time))
+        rate = figures["nodes/µs"], their_nodes / their_time
+        ours_first = _figures(found, {"class": name, "way": _LISTED})
+        slower = ratio(time, ours_first and ours_first["AT, µs"]), their_time / _THEIRS[_LISTED][0]
+        hits = (None, None) if their_hits is None else (figures["ATH"], their_hits)
+        rows.append((way, *times, nodes, their_nodes, *rate, *slower, *hits))
+    columns = heads(
+        " | µs a position | theirs | times as fast | nodes a position | theirs | nodes/µs | theirs | time ÷ listed | "
+        "theirs | table hits a position | theirs"
+    )
+    count = max(found.points("positions", **{"class": name}), default=0)
+    note = (
+        f"{count} positions of {_described(name)}; theirs: 1,000 of the same class. Listed: one core, CPU time. GPU: "
+        "ours has all positions in one launch and ends at wins, with transfers; theirs has a launch a position, "
+        "without allocation and copies."
+    )
+    return Table("The five rows, put right, next to ours", columns, rows, note)
+
+
+def _times(value):
+    return None if value is None else f"{value:.3g}×"
+
+
+def _of_classes(found, size):
+    return [_table(found, name) for name in found.points("class")]
 
 
 def _table(found, name):
@@ -178,27 +218,44 @@ def _table(found, name):
     first = _figures(found, {"class": name, "way": _SEQUENTIAL})
     for way in found.points("way", **{"class": name}):
         figures = _figures(found, {"class": name, "way": way})
-        theirs = None
-        if _class_of(name) == _OF_REPORT:
-            theirs = _THEIRS.get(way)
-        times = ratio(first and first["AT, µs"], figures["AT, µs"])
-        rows.append((way, *figures.values(), times, *compared(figures["nodes/µs"], theirs)[1:]))
+        rows.append((way, *figures.values(), ratio(first and first["AT, µs"], figures["AT, µs"])))
         best = figures
     (count,) = found.points("positions", **{"class": name})
-    columns = ("", *(best or {}), "times as fast as the first", "nodes/µs, theirs", "ours ÷ theirs")
+    columns = ("", *(best or {}), "times as fast as the first")
     meaning = "; ".join(f"{short.partition(',')[0]}: {long}" for short, long in _FIGURES.items())
     note = (
-        f"{count} positions of {_described(name)}. {meaning}. Nodes are positions reached by a move, on a GPU as well. "
-        "sequential: CPU time of one core, whose table of 1 MiB is always there and goes on from position to position; "
-        "plain alpha-beta: without any table, a call from Python each. Ranks: wall time of solve, the reading and "
-        "writing of positions included; one of them is the master. GPU: wall time, transfers included."
+        f"{count} positions of {_described(name)}. {meaning}. Nodes are positions reached by a move, on a GPU as well, "
+        "and calls of the listing. sequential: CPU time of one core, whose table of 1 MiB is always there and goes on "
+        "from position to position; the listing has none. S = 1, 4 of the listing: only its calls are counted. Ranks: "
+        "wall time of solve, the reading and writing of positions included; one of them is the master. GPU: wall time, "
+        "transfers included."
     )
-    if _class_of(name) == _OF_REPORT:
-        note += (
-            f" Theirs, put right: sequential {_THEIRS[_SEQUENTIAL]} nodes/µs, their best GPU run {_THEIR_BEST_GPU} "
-            f"(which of the rows is {UNKNOWN}), in time {_THEIRS_SLOWER} times slower than sequential."
-        )
     return Table(f"Connect 4, {count} positions, class {_described(name)}", columns, rows, note)
+
+
+def _directions(found):
+    """What follows of the report's table once its columns are put right."""
+    name = next((each for each in found.points("class") if _class_of(each) == _OF_REPORT), _OF_REPORT)
+
+    def values(figure, way):
+        return found.values(figure, way=way, **{"class": name})
+
+    def pairs(stated, figure, ways, unit):
+        parts = [(f"{more} and {less}", larger("Table 1", "", values(figure, more), values(figure, less), unit))
+                 for more, less in ways]  # fmt: skip
+        return every("Table 1", stated, parts)
+
+    tabled = [(f"GPU, S = {split}, table", f"GPU, S = {split}") for split in _DEPTHS]
+    fewer = [(less, more) for more, less in tabled]
+    deeper = [("GPU, S = 4", "GPU, S = 1"), ("GPU, S = 4, table", "GPU, S = 1, table")]
+    listed = [(f"{_LISTED}, S = 4", f"{_LISTED}, S = 1"), (f"{_LISTED}, S = 1", _LISTED)]
+    return [
+        pairs("the GPU takes longer than one core", "seconds", [(way, _LISTED) for way in _GPU_WAYS], "s"),
+        pairs("S = 4 explores more nodes than S = 1, and that more than one core", "nodes", listed, "calls"),
+        pairs("S = 4 explores more nodes than S = 1 on the GPU", "nodes", deeper, "nodes"),
+        pairs("the table saves nodes", "nodes", fewer, "nodes"),
+        pairs("the table costs time", "seconds", tabled, "s"),
+    ]
 
 
 def _described(name):
@@ -213,7 +270,8 @@ def _exchanged(found, name):
     rows = []
     for way in found.points("way", **{"class": name}):
         f = _figures(found, {"class": name, "way": way})
-        rows.append((way, f["ANE"], f["TNE"], f["AT, µs"], f["TT, s"], ratio(1, f["nodes/µs"]), f["nodes/µs"]))
+        quotient = ratio(1, f["nodes/µs"])
+        rows.append((way, f["ANE"], f["TNE"], f["AT, µs"], f["TT, s"], quotient, f["nodes/µs"]))
     columns = heads(
         " | under AT: nodes | under TT: nodes | under ANE: µs | under TNE: s | their quotient | nodes/µs, put right"
     )
@@ -238,5 +296,10 @@ def _complaints(found):
     return wrong
 
 
+_SOLVED = Plan(_measurements, (4, 2))
+_EXHIBITS = (
+    Exhibit("table1", "Table 1", "five ways to solve 1,000 positions", (_SOLVED,), _of_report, VALUES, _directions),
+    Exhibit("classes", "", "all classes of positions, by cores, ranks and a GPU", (_SOLVED,), _of_classes),
+)
 _TITLE = "Connect 4 with CUDA: the report's table, made again, its columns put right"
-STUDY = Study("connect4", _TITLE, _measurements, _sections, _complaints)
+STUDY = Study("connect4", _TITLE, _EXHIBITS, _complaints)

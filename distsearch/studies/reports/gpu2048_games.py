@@ -4,7 +4,7 @@ Rivals are averaged search, minimax with alpha-beta, and IDA*. The report's dept
 """
 
 from .playing import Entrant, measurements, table_of
-from .report import Study
+from .study import Exhibit, Plan, Study
 from .tables import UNKNOWN
 
 _EVALUATION = "monotonicity+0.1*smoothness+2.7*free"
@@ -19,6 +19,7 @@ _ENTRANTS = [
     Entrant(f"expectimax, {depth} plies", f"depth={depth},evaluation={_EVALUATION}", games)
     for depth, games in _GAMES.items()
 ]
+_ENTRANTS.append(Entrant("expectimax, 5 moves a second", f"time=0.2,evaluation={_EVALUATION}", (1, 20)))
 _ENTRANTS += [Entrant(label, f"{how},evaluation={_EVALUATION}", (2, 100)) for label, how in _RIVALS.items()]
 _NOTE = (
     "Each game has one rank, and all players the same seeds. Plies: of searches, on average; of IDA* moves to a larger"
@@ -30,4 +31,8 @@ def _sections(found, study_size):
     return [table_of(found, "Games by depth and by rivals", 2048, _NOTE)]
 
 
-STUDY = Study("gpu2048-games", "A 2048 solver on GPUs: its players' games", measurements(_ENTRANTS), _sections)
+_PLAYED = Plan(measurements(_ENTRANTS), (12, 60))
+_EXHIBITS = (
+    Exhibit("games", "time-bounded play; methods", "games by depth, by time, and by rivals", (_PLAYED,), _sections),
+)
+STUDY = Study("gpu2048-games", "A 2048 solver on GPUs: its players' games", _EXHIBITS)

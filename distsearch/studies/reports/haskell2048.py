@@ -4,9 +4,11 @@ Five ways to search the same boards. Base: every node of the tree, by one engine
 and Par+AB: a pool whose jobs are the nodes at the par depth, without pruning and with alpha-beta, each with the full
 window; Brothers: Young Brothers Wait on the same nodes. Its sparks, converted or not, are jobs here, used or wasted.
 
-Times are of other things: the report does not say here of how many moves its own are, its slides merge a merged tile
-again, and it passes windows through chance unchanged, so that its pruned values differ from its plain ones. Here the
-rules are those of 2048, and the search is exact; what can be compared is how many times faster than Base a way is.
+Times are of other things: the report's are means of about 100 trials, and what a trial is, it does not say; its slides
+merge a merged tile again, and it passes windows through chance unchanged, so that its pruned values differ from its
+plain ones. Here the rules are those of 2048, and the search is exact; what can be compared is how many times faster
+than Base a way is. Its par depth p is ``--par-depth`` p + 1 of Par+Base and Par+AB, and p + 2 of Brothers, where
+younger children are searched by one core below it.
 """
 
 import math
@@ -18,8 +20,9 @@ from ...api.chance import apply_initial_chance
 from ...api.options import resolve
 from ...engines.expectiminimax import Expectiminimax
 from ...games.interface import legal_moves, step
-from .report import Measurement, Study
-from .tables import UNKNOWN, Figure, Table, compared, heads, ratio
+from .directions import HELD, MISSING, NOT_HELD, Direction, every, larger, lowest_at
+from .study import VALUES, Exhibit, Measurement, Plan, Study
+from .tables import UNKNOWN, Figure, Table, compared, heads, percent, ratio
 
 _EVALUATION = "haskell"
 _PLAYED = 30, 100  # moves that are played at random before a board is taken
@@ -30,7 +33,17 @@ _PARALLEL = {
     "Brothers": {"pruning": "alphabeta", "policy": "brothers"},
 }
 _WAYS = *_ALONE, *_PARALLEL
-_THEIRS = {"Base": 92.95, "AB": 30.69, "Par+Base": 21.45, "Par+AB": 15.33, "Brothers": 9.03}  # s: depth 7, 8 cores
+_THEIRS = {  # mean seconds of a trial to depth 7 on 8 cores, and how many trials, by the digits of the means
+    "Base": (92.95407920792074, "101"),
+    "AB": (30.68809677419355, "93, or 31, 62, 124"),
+    "Par+Base": (21.447784313725496, "102 or 51"),
+    "Par+AB": (15.334137254901966, "102 or 51"),
+    "Brothers": (9.028725490196079, "102 or 51"),
+}
+_BY_PAR_DEPTH = {"Brothers": {2: 10.06}}  # seconds by their par depth; that of 1 is the final table's
+_BEHIND = {"Par+Base": 1, "Par+AB": 1, "Brothers": 2}  # ours less theirs
+_FASTEST = {"Par+Base": 2, "Par+AB": 2, "Brothers": 2}  # their par depth
+_CONVERTED = {"Par+Base": (2, 0.8), "Par+AB": (2, 0.8), "Brothers": (1, 0.52)}  # most sparks: at, share
 _DEPTH, _CORES = 7, 8  # of the report's final table
 _DEEP = 13  # where a search takes seconds here, as one to depth 7 does there
 _PAR_DEPTH = 3  # ours: behind the first move, its tile and the tile's place
@@ -95,11 +108,6 @@ def _together(bench, way, depth, count, seed, ranks, par_depth):
     return {"seconds": seconds, **sums, **each}
 
 
-def _measurements(study_size):
-    found = [each for part in (_final, _by_par_depth, _by_depth) for each in part(study_size)]
-    return sorted({(*each.point.items(), each.repeat): each for each in found}.values(), key=lambda each: each.repeat)
-
-
 def _ranks(study_size):
     """Return the ranks of the final table: 8 workers if they can be had, or else as many as there are."""
     return min(study_size.ranks, _CORES + 1)
@@ -119,7 +127,7 @@ def _final(study_size):
 def _by_par_depth(study_size):
     for repeat in range(study_size.repeats or study_size.choose(1, 3)):
         for depth in _DEPTH, _DEEP:
-            for par_depth in range(1, study_size.choose(5, _DEPTH)):
+            for par_depth in range(1, study_size.choose(6, _DEPTH)):
                 for way in _PARALLEL:
                     yield _measured(study_size, way, depth, repeat, max(2, _ranks(study_size)), par_depth)
 
@@ -144,12 +152,13 @@ def _measured(study_size, way, depth, repeat, ranks=1, par_depth=None):
     )
 
 
-def _sections(found, study_size):
-    depths = _DEPTH, _DEEP
-    parts = [each for depth in depths for each in _of_par_depth(found, depth)]
-    parts += [each for depth in depths for each in _of_cores(found, depth)]
-    parts += [_final_table(found, depth) for depth in depths]
-    return parts + _of_depth(found)
+def _for_depths(make):
+    """Return the function that makes the sections of both depths."""
+
+    def sections(found, study_size):
+        return [each for depth in (_DEPTH, _DEEP) for each in make(found, depth)]
+
+    return sections
 
 
 def _of_par_depth(found, depth):
@@ -160,12 +169,17 @@ def _of_par_depth(found, depth):
             at = {**point, "way": way, "par_depth": par_depth}
             jobs = [found.median(name, **at) for name in ("jobs_used", "jobs_wasted", "jobs_cut")]
             if None not in jobs:
-                rows.append((par_depth, way, found.median("seconds", **at), found.median("nodes", **at), *jobs))
+                theirs, used = par_depth - _BEHIND[way], percent(ratio(jobs[0], sum(jobs)))
+                seconds = found.median("seconds", **at), _BY_PAR_DEPTH.get(way, {}).get(theirs)
+                rows.append((par_depth, theirs, way, *seconds, found.median("nodes", **at), *jobs, used))
                 times.setdefault(way, []).extend(found.spread(par_depth, "seconds", **at))
-    columns = "par depth", "way", "seconds", "nodes", "jobs used", "jobs wasted", "jobs cut"
+    columns = heads(
+        "par depth | theirs | way | seconds | theirs (of a trial) | nodes | jobs used | jobs wasted | jobs cut | used"
+    )
     note = (
         f"Depth {depth}, {point['ranks']} ranks, sums over all positions. Used: its value mattered as it came; wasted: "
-        f"it did not; cut: never handed out. The report has sparks, whose numbers are {UNKNOWN}."
+        f"it did not; cut: never handed out. The report has sparks: converted most at its par depth 2, about 80%, of "
+        "Par+Base and Par+AB, and at 1, about 52%, of Brothers."
     )
     return [
         Table(f"Time and jobs by par depth, depth {depth}", columns, rows, note),
@@ -198,22 +212,23 @@ def _final_table(found, depth):
     for way in _WAYS:
         how = {"ranks": 1} if way in _ALONE else {"ranks": most, "par_depth": _PAR_DEPTH}
         seconds, searched = (found.median(name, depth=depth, way=way, **how) for name in ("seconds", "nodes"))
-        ours, theirs = ratio(base, seconds), _THEIRS["Base"] / _THEIRS[way]
-        rows.append((way, searched, seconds, _THEIRS[way], *compared(ours, theirs)))
+        took, trials = _THEIRS[way]
+        ours, theirs = ratio(base, seconds), _THEIRS["Base"][0] / took
+        rows.append((way, searched, seconds, f"{took:.5f}", trials, *compared(ours, theirs)))
     columns = heads(
-        "way | nodes | seconds, ours | seconds, theirs | Base ÷ it, ours | Base ÷ it, theirs | ours ÷ theirs"
+        "way | nodes | seconds, ours | a trial, theirs | trials | Base ÷ it, ours | Base ÷ it, theirs | ours ÷ theirs"
     )
     of = max(found.points("positions", depth=depth), default=0)
     note = (
         f"Ours: {of} positions on {most} ranks, {most - 1} of them workers; theirs: to depth {_DEPTH} on {_CORES} "
-        f"cores, of how much play is {UNKNOWN}."
+        f"cores, means of so many trials; what a trial is, is {UNKNOWN}."
     )
     if depth == _DEPTH:
         note += " One of our searches takes less than a message and its answer: compare nodes, and the greater depth."
-    return Table(f"The final table, maximum depth {depth}", columns, rows, note)
+    return [Table(f"The final table, maximum depth {depth}", columns, rows, note)]
 
 
-def _of_depth(found):
+def _of_depth(found, study_size):
     rows, times = [], {}
     most = max(found.points("ranks"), default=1)
     for depth in found.points("depth"):
@@ -258,5 +273,66 @@ def _complaints(found):
     return wrong
 
 
+def _par_depths(found, way, figure):
+    """Return [(their par depth, values)] of a way, to the greater depth, where times are of work."""
+    at = {"depth": _DEEP, "way": way, "ranks": max(found.points("ranks", depth=_DEEP), default=1)}
+    return [(n - _BEHIND[way], found.values(figure, **at, par_depth=n)) for n in found.points("par_depth", **at)]
+
+
+def _time_directions(found):
+    return [
+        lowest_at("6.1", f"{way} takes the least time at par depth {best}", _par_depths(found, way, "seconds"), best)
+        for way, best in _FASTEST.items()
+    ]
+
+
+def _spark_directions(found):
+    directions = []
+    for way, (best, share) in _CONVERTED.items():
+        stated = f"of {way} most sparks are converted at par depth {best}, about {percent(share)}"
+        jobs = {}
+        for name in "jobs_used", "jobs_wasted", "jobs_cut":
+            for at, values in _par_depths(found, way, name):
+                jobs.setdefault(at, []).append(sum(values))
+        shares = {at: used / (used + wasted + cut) for at, (used, wasted, cut) in jobs.items() if used}
+        if len(shares) < 2 or best not in shares:
+            directions.append(Direction("6.1", stated, "", MISSING))
+            continue
+        most = max(shares, key=shares.get)
+        text = f"most jobs are used at {most}, {percent(shares[most])}; at {best} {percent(shares[best])}"
+        directions.append(Direction("6.1", stated, text, HELD if most == best else NOT_HELD))
+    return directions
+
+
+def _final_directions(found):
+    """The order of the ways, at the greater depth: to depth 7 a search takes less than a message and its answer."""
+    most = max(found.points("ranks", depth=_DEEP), default=1)
+
+    def seconds(way):
+        how = {"ranks": 1} if way in _ALONE else {"ranks": most, "par_depth": _PAR_DEPTH}
+        return found.values("seconds", depth=_DEEP, way=way, **how)
+
+    order = [
+        (f"{slow} and {fast}", larger("7", "", seconds(slow), seconds(fast), "s"))
+        for slow, fast in zip(_WAYS, _WAYS[1:], strict=False)
+    ]
+    return [every("7", "each way takes less time than the one before: " + ", ".join(_WAYS), order)]
+
+
+_FINAL, _PAR_DEPTHS, _DEPTHS = Plan(_final, (5, 4)), Plan(_by_par_depth, (4, 3)), Plan(_by_depth, (1, 2))
+_EXHIBITS = (
+    Exhibit(
+        "6.1",
+        "6.1",
+        "time and sparks by par depth",
+        (_PAR_DEPTHS,),
+        _for_depths(_of_par_depth),
+        VALUES,
+        lambda found: [*_time_directions(found), *_spark_directions(found)],
+    ),
+    Exhibit("6.2", "6.2", "time and speedup by cores", (_FINAL,), _for_depths(_of_cores)),
+    Exhibit("7", "7", "the final table", (_FINAL,), _for_depths(_final_table), VALUES, _final_directions),
+    Exhibit("9", "9", "time by maximum depth", (_DEPTHS, _FINAL), _of_depth),
+)
 _TITLE = "2048 in parallel Haskell: the report's tables, made again"
-STUDY = Study("haskell2048", _TITLE, _measurements, _sections, _complaints)
+STUDY = Study("haskell2048", _TITLE, _EXHIBITS, _complaints)

@@ -5,7 +5,7 @@ the others search each move by all ranks, from the same par depth.
 """
 
 from .playing import Entrant, measurements, table_of
-from .report import Study
+from .study import Exhibit, Plan, Study
 from .tables import UNKNOWN
 
 _SEARCH, _PARALLEL = "algorithm=expectiminimax,evaluation=haskell,depth=7", "par-depth=3"
@@ -24,4 +24,6 @@ def _sections(found, study_size):
     return [table_of(found, "Games by five ways to search", 512, _NOTE)]
 
 
-STUDY = Study("haskell2048-games", "2048 in parallel Haskell: its trial as games", measurements(_ENTRANTS), _sections)
+_PLAYED = Plan(measurements(_ENTRANTS), (4, 10))
+_EXHIBITS = (Exhibit("games", "7", "the trial as games, by five ways", (_PLAYED,), _sections),)
+STUDY = Study("haskell2048-games", "2048 in parallel Haskell: its trial as games", _EXHIBITS)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ...api.play_setup import PlayRequest, games_of
 from ...api.player_settings import parse_settings
-from .report import Measurement
+from .study import Measurement
 from .tables import Table, percent
 
 _GAME = "2048"

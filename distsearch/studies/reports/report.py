@@ -1,127 +1,21 @@
-"""A report's study: what it measures, and how that becomes tables and figures, ours next to theirs.
+"""A report's study, made: what is measured, kept, told beforehand and written, ours next to theirs.
 
-A study lists what it measures, and makes its tables of the results. Each measurement is a row of a file
-of results as soon as it is done, so a study that was cut off goes on where it stopped.
+Each measurement is a row of a file of results as soon as it is done, so a study that was cut off goes on where it
+stopped.
 """
 
 import json
-import os
-from argparse import Namespace
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import median
-from typing import NamedTuple
 
+from ...api.facts import clock_time
 from ...api.options import resolve
 from ...core.errors import UserError
 from .. import metadata, results
 from ..measure_search import measure
 from ..progress import Countdown
-from .tables import Figure, draw, to_markdown, to_text
-
-_FORMATS = "png", "svg"
-
-
-class Study(NamedTuple):
-    """A report's study.
-
-    name: as on the command line; title: of the report; measurements(study_size) -> list of Measurement, in the order in
-    which they are made; sections(found, study_size) -> list of Table and Figure, of MeasuredRows; complaints(found) ->
-    lines that say what is wrong with it, such as two scores of one position.
-    """
-
-    name: str
-    title: str
-    measurements: Callable
-    sections: Callable
-    complaints: Callable = lambda found: []
-
-
-class Measurement(NamedTuple):
-    """One thing to measure.
-
-    point: what it is of, by name, all of it JSON scalars; it must tell this measurement from all others of the study,
-    those of another study_size included; body(bench) -> the figures, a dictionary of JSON values, called on rank 0
-    with a ``Bench``; repeat: 0, 1 ... of the same point; ranks, gpus: how many of each it takes.
-    """
-
-    point: dict
-    body: Callable
-    repeat: int = 0
-    ranks: int = 1
-    gpus: int = 0
-
-
-@dataclass
-class StudySize:
-    """How much a study is to measure, and with what.
-
-    full: for a cluster, else minutes on a laptop; ranks: of this launch; gpus: of rank 0's host; repeats: None
-    for what the study thinks right; asked: the arguments of the command line, for what is a study's own.
-    """
-
-    full: bool = False
-    ranks: int = 1
-    gpus: int = 0
-    seed: int = 1
-    repeats: int | None = None
-    asked: Namespace = field(default_factory=Namespace)
-
-    def choose(self, laptop, cluster):
-        """Return what this study_size takes of two values."""
-        return cluster if self.full else laptop
-
-    def command(self, study, ranks=None):
-        """Return the command line of a study with this study_size."""
-        ranks = self.ranks if ranks is None else ranks
-        launch = f"mpirun -n {ranks} " if ranks > 1 else ""
-        repeats = f" --repeats {self.repeats}" if self.repeats else ""
-        positions = "" if (path := getattr(self.asked, "positions", None)) is None else f" --positions {path}"
-        rule = " --value-dead-boards" * self.value_dead_boards
-        return f"{launch}distsearch study {study}{' --full' * self.full}{repeats} --seed {self.seed}{positions}{rule}"
-
-    @property
-    def value_dead_boards(self):
-        """Whether searches of a study of 2584 take the network's word for boards without a move."""
-        return getattr(self.asked, "value_dead_boards", False)
-
-
-class MeasuredRows:
-    """What was measured: rows of results, by what their points have."""
-
-    def __init__(self, rows):
-        self._rows = list(rows)
-
-    def rows(self, **point):
-        """Return the rows whose points have these values."""
-        return [row for row in self._rows if all(row["point"].get(name) == value for name, value in point.items())]
-
-    def points(self, name, **point):
-        """Return the values of ``name`` among the rows whose points have these values, each once, in order."""
-        found = list(dict.fromkeys(row["point"][name] for row in self.rows(**point) if name in row["point"]))
-        return sorted(found) if all(isinstance(each, int | float) for each in found) else found
-
-    def values(self, name, **point):
-        """Return a figure of those rows, one for each repeat; of one in another: ``time_share.idle``."""
-        found = []
-        for row in self.rows(**point):
-            value = row["result"]
-            for part in name.split("."):
-                value = value.get(part) if isinstance(value, dict) else None
-            if value is not None:
-                found.append(value)
-        return found
-
-    def median(self, name, **point):
-        """Return the median of ``values``, None of nothing."""
-        found = self.values(name, **point)
-        return median(found) if found else None
-
-    def spread(self, x, name, **point):
-        """Return (x, median, lowest, highest) of ``values`` as a list of one point of a figure, [] of nothing."""
-        found = self.values(name, **point)
-        return [(x, median(found), min(found), max(found))] if found else []
+from . import files
+from .study import MeasuredRows, StudySize
+from .tables import Table, to_text
 
 
 class Bench:
@@ -173,37 +67,66 @@ class Bench:
 def run(study, args, stage):
     """Make a study on the ranks of a ``stage.Stage``, all of which call this; return the exit status.
 
-    args: of the command line: full, repeats, seed, and output, a folder for results, Markdown and figures, or None for
-    tables on stdout alone. Raises UserError.
+    args: of the command line: full, repeats, seed, only, list, and output, a folder for results, tables and figures, or
+    None for tables on stdout alone. Raises UserError.
     """
+    if args.only:
+        study = study.only(args.only)
     study_size = StudySize(args.full, seed=args.seed, repeats=args.repeats, asked=args)
     with stage.ranks() as ranks:
         if ranks is None:
             return 0
         study_size.ranks, study_size.gpus = ranks.size, _gpus()
+        if args.list:
+            stage.write(to_text(_contents(study, study_size)))
+            return 0
         folder = None if args.output is None else _made(args.output)
         planned = study.measurements(study_size)
         with stage.interrupts:
             rows = _measure(study, planned, study_size, ranks, folder, stage)
         found, have = MeasuredRows(rows), results.done(rows)
-        missing = [each for each in planned if _identity(study, each) not in have]
-        command = study_size.command(study.name)
-        sections = [each._replace(command=command) for each in study.sections(found, study_size) if not each.empty]
-        left_out = [f"# {line}" for line in _left_out(missing, study_size)]
-        stage.write("\n\n".join([f"# {study.title}", *map(to_text, sections), *left_out]))
+        missing = [each for each in planned if study.identity(each) not in have]
+        shown = files.Shown(study, study_size, found, _left_out(missing, study_size))
+        stage.write(shown.text())
         if folder is not None:
-            _write(study, sections, missing, study_size, folder, stage.print_error)
+            shown.write(folder, stage.print_error)
         for wrong in (complaints := study.complaints(found)):
             stage.print_error(f"{study.name}: {wrong}")
         return stage.interrupts.exit_status or int(bool(complaints))
+
+
+def _contents(study, study_size):
+    """Return the Table of a study's exhibits, and of how long each takes alone."""
+    rows = []
+    for each in study.content:
+        alone = study.only([each.name])
+        minutes = forecast(alone, study_size, alone.measurements(study_size))
+        rows.append((each.name, each.place or "this study's own", each.shows, each.theirs, clock_time(60 * minutes)))
+    note = "Time: about, each alone; exhibits share what is measured. --only NAME,... makes some of them."
+    return Table(study.title, ("name", "in the report", "shows", "of theirs", "time"), rows, note)
+
+
+def forecast(study, study_size, todo):
+    """Return about how many minutes the Measurements ``todo`` of a study take: their shares of what plans take."""
+    wanted, minutes = {study.identity(each) for each in todo}, 0.0
+    for plan in study.plans:
+        made = {study.identity(each) for each in plan.measurements(study_size) if study_size.can(each)}
+        if made:
+            minutes += study_size.choose(*plan.minutes) * len(made & wanted) / len(made)
+            wanted -= made
+    return minutes
 
 
 def _measure(study, planned, study_size, ranks, folder, stage):
     """Return the rows of what is planned: those in the folder's file, by whatever launch, and what can be had here."""
     path = None if folder is None else folder / f"{study.name}.jsonl"
     rows = {} if path is None else {results.identity(row): row for row in results.begin(path)}
-    wanted = {_identity(study, each): each for each in planned}
-    todo = {key: each for key, each in wanted.items() if key not in rows and _can(each, study_size)}
+    wanted = {study.identity(each): each for each in planned}
+    todo = {key: each for key, each in wanted.items() if key not in rows and study_size.can(each)}
+    if todo:
+        when = clock_time(60 * forecast(study, study_size, todo.values()))
+        machine = study_size.choose("two cores", "16 cores and a GPU")
+        stage.print_error(f"{study.name}: measurements to make: {len(todo)}; on {machine} they take about {when}")
     progress = Countdown(stage.progress, [_likenesses(each) for each in todo.values()])
     bench = Bench(ranks, stage.interrupts, progress)
     for key, each in todo.items():
@@ -223,18 +146,10 @@ def _measure(study, planned, study_size, ranks, folder, stage):
     return [rows[key] for key in wanted if key in rows]
 
 
-def _identity(study, measurement):
-    return results.identity({"study": study.name, "point": measurement.point, "repeat": measurement.repeat})
-
-
 def _likenesses(measurement):
     """Return what measurements take alike long by, from the closest likeness to the loosest, for ``Countdown``."""
     point = measurement.point
     return json.dumps(point), json.dumps({name: value for name, value in point.items() if name != "ranks"}), "any"
-
-
-def _can(measurement, study_size):
-    return measurement.ranks <= study_size.ranks and measurement.gpus <= study_size.gpus
 
 
 def _described(point):
@@ -275,24 +190,3 @@ def _made(output):
         reason = getattr(error, "strerror", None) or error
         raise UserError(f"cannot make the folder {str(output)[:200]}: {reason}") from error
     return folder
-
-
-def _write(study, sections, missing, study_size, folder, print_error):
-    """Write the Markdown, and the figures where there is matplotlib."""
-    parts, drawing = [f"# {study.title}"], True
-    for count, section in enumerate(sections, 1):
-        pictures = []
-        if isinstance(section, Figure) and drawing:
-            try:
-                paths = draw(section, folder, f"{study.name}-{count}", _FORMATS)
-                pictures = [os.path.basename(path) for path in paths]
-            except UserError as error:
-                print_error(error)
-                drawing = False
-        parts.append(to_markdown(section, pictures))
-    parts += _left_out(missing, study_size)
-    path = folder / f"{study.name}.md"
-    try:
-        path.write_text("\n\n".join(parts) + "\n")
-    except OSError as error:
-        raise UserError(f"cannot write {path}: {error.strerror}") from error

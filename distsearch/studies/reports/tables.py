@@ -1,11 +1,29 @@
-"""What a report's study shows: tables and figures, ours next to theirs, as text and as Markdown."""
+"""What a report's study shows: tables and figures, ours next to theirs, as text, Markdown, CSV and LaTeX."""
 
+import csv
+import io
 import textwrap
 from typing import NamedTuple
 
 from ..figures import style
 
 _WIDTH = 50  # letters of a line above a figure
+_LONG = 24  # letters: a column with longer texts begins at its left
+_LATEX = {  # what means something else to LaTeX, or is in no font of it
+    **{letter: "\\" + letter for letter in "&%$#_{}"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "×": r"$\times$",
+    "÷": r"$\div$",
+    "µ": r"$\mu$",
+    "−": "$-$",
+    "≥": r"$\geq$",
+    "≤": r"$\leq$",
+    "→": r"$\to$",
+    "²": "$^2$",
+    "³": "$^3$",
+}
 UNKNOWN = "not known here"  # what a report measured, where that is so: never a guess
 
 
@@ -93,30 +111,72 @@ def ratio(above, below):
 
 def to_text(section):
     """Return a section as lines of text: title, a table in fixed columns, note and command."""
-    table = section.table() if isinstance(section, Figure) else section
+    table = _table_of(section)
     cells = [[shown(value) for value in row] for row in [table.columns, *table.rows]]
     widths = [max(len(row[i]) for row in cells) for i in range(len(table.columns))]
+    words = _of_words(table)
     lines = [
-        "  ".join(_aligned(text, width, i) for i, (text, width) in enumerate(zip(row, widths, strict=True)))
+        "  ".join(
+            text.ljust(width) if left else text.rjust(width)
+            for text, width, left in zip(row, widths, words, strict=True)
+        )
         for row in cells
     ]
     about = [f"# {line}" for line in (table.note, table.command and f"$ {table.command}") if line]
     return "\n".join([f"# {table.title}", *about, *(line.rstrip() for line in lines)])
 
 
-def _aligned(text, width, column):
-    return text.ljust(width) if column == 0 else text.rjust(width)
+def _of_words(table):
+    """Return of each column whether it is one of words, which begin at its left: the first one, and long texts."""
+    return [
+        i == 0 or any(isinstance(row[i], str) and len(row[i]) > _LONG for row in table.rows)
+        for i in range(len(table.columns))
+    ]
 
 
-def to_markdown(section, pictures=()):
-    """Return a section as Markdown; pictures: names of the files of a figure, of which the first is shown."""
-    table = section.table() if isinstance(section, Figure) else section
+def _table_of(section):
+    return section.table() if isinstance(section, Figure) else section
+
+
+def to_csv(section):
+    """Return a section as CSV, RFC 4180 but for the ends of lines: numbers as they are, nothing for what is missing."""
+    table, out = _table_of(section), io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows([table.columns, *table.rows])
+    return out.getvalue()
+
+
+def to_latex(section, label):
+    """Return a section as a LaTeX table; it takes the package booktabs. label: to refer to it by."""
+    table = _table_of(section)
+    rows = [" & ".join(_latex(shown(value)) for value in row) + r" \\" for row in [table.columns, *table.rows]]
+    lines = [rf"% $ {table.command}"] if table.command else []
+    lines += [r"\begin{table}", r"\centering", rf"\caption{{{_latex(table.title)}}}", rf"\label{{tab:{label}}}"]
+    words = _of_words(table)
+    wide = rf"p{{{0.8 / sum(words):.2f}\textwidth}}" if sum(words) > 1 else "l"  # long texts are set in lines
+    lines += [rf"\begin{{tabular}}{{{''.join(wide if left else 'r' for left in words)}}}", r"\toprule"]
+    lines += [rows[0], r"\midrule"]
+    lines += [*rows[1:], r"\bottomrule", r"\end{tabular}"]
+    if table.note:
+        lines.append(rf"\par\smallskip\footnotesize {_latex(table.note)}")
+    return "\n".join([*lines, r"\end{table}"]) + "\n"
+
+
+def _latex(text):
+    return "".join(_LATEX.get(letter, letter) for letter in text)
+
+
+def to_markdown(section, pictures=(), place=""):
+    """Return a section as Markdown; pictures: names of the files of a figure, of which the first is shown.
+
+    place: a line on where the report has it.
+    """
+    table = _table_of(section)
     rows = [
         "| " + " | ".join(shown(value).replace("|", "\\|") for value in row) + " |"
         for row in [table.columns, *table.rows]
     ]
-    rows.insert(1, "|---" + "|--:" * (len(table.columns) - 1) + "|")
-    parts = [f"### {table.title}"]
+    rows.insert(1, "|" + "|".join("---" if left else "--:" for left in _of_words(table)) + "|")
+    parts = [f"### {table.title}", *([place] if place else [])]
     if table.command:
         parts.append(f"```\n{table.command}\n```")
     if pictures:

@@ -1,8 +1,6 @@
 """The report on 2584 (NCTU): expectimax and temporal differences on many cores and on GPUs.
 
-Of its figures some are known here: with 3 layers an average of 66,300 points, the best game 212,741, the 2584 tile in
-86% of games; a GPU 32 times one thread at 3 layers and slower at 1; learning from 1,000 games of 1,000 steps 12.5 times
-a thread's speed; two GPUs 0.973 to 0.975 efficient; games that learn without locks 24 times with 32 threads. Here the
+Of its curves only what it says of them survives; its tables and stated values stand next to ours. Here the
 search weighs tiles as play deals them, and the network has as many tuples as the report's, whose cells are not known.
 To a search a board is worth nothing on which the player has no move; in the report's, what the network says of it. That
 is an option, for learning, play and decisions.
@@ -16,8 +14,9 @@ from ...games.interface import Position
 from ...learning.options import TrainOptions
 from ...learning.train import Files, train
 from .. import td_update_rate, time_per_move
-from . import td2584_tables
-from .report import Measurement, Study
+from . import td2584_directions as directions
+from . import td2584_tables as tables
+from .study import DIRECTIONS, VALUES, Exhibit, Measurement, Plan, Study
 
 GAME, EVALUATION = "2584", SMALLER["2584"]
 _SAMPLED = 3, 24  # games that boards are taken from: laptop, cluster
@@ -33,16 +32,10 @@ _BATCHES = {
     "naive": {1: 100_000, 2: 2_000, 3: 32},
 }
 _TREE_BOARDS = 5, 20  # of a class, each searched by all ranks
-_SPEED = {0: (4000, 100_000), 1: (200, 5000)}  # games to learn from, by layers
+_SPEED = {0: (4000, 100_000), 1: (200, 5000), 2: (20, 500), 3: (4, 64)}  # games to learn from, by layers
 _UPDATED = (200, 1000), (1000, 1000)  # games, steps
 _GPUS = 1, 2, 4
-_GPUS_LEARN = 50_000, 400_000  # games
-
-
-def _measurements(study_size):
-    parts = _curves, _play, _decisions, _tree, _speed, _updates, _gpus
-    found = [each for part in parts for each in part(study_size)]
-    return sorted(found, key=lambda each: each.repeat)
+_GPUS_LEARN = {0: (50_000, 400_000), 2: (2000, 20_000), 3: (300, 2000)}  # games, by layers
 
 
 def _point(study_size, part, **more):
@@ -68,7 +61,12 @@ def learnt(comm, line, interrupted=lambda: False, **options):
     curve = [{name: each[name] for name in names} for each in lines if each["kind"] == "learning"]
     figures = {name: getattr(found, name) for name in ("seconds", "cpu_seconds", "moves", "ranks")}
     rate = found.moves / max(found.seconds, 1e-9)
-    return {**figures, "games": found.learnt, "moves_per_second": rate, "curve": curve}
+    total, before = 0.0, 0
+    for each in curve:
+        games, before = each["games"] - before, each["games"]
+        total += games * each["average"]
+    average = total / before if before else None
+    return {**figures, "games": found.learnt, "average": average, "moves_per_second": rate, "curve": curve}
 
 
 def _curves(study_size):
@@ -112,7 +110,7 @@ def _decisions(study_size):
     wanted = _evaluation(study_size)
     for repeat in _repeats(study_size):
         for layers, counts in _CORE_BOARDS.items():
-            for stage in td2584_tables.STAGES:
+            for stage in tables.STAGES:
                 count, at = study_size.choose(*counts), {"layers": layers, "class": stage}
 
                 def by_core(bench, count=count, layers=layers, stage=stage):
@@ -139,7 +137,7 @@ def _tree(study_size):
     count = study_size.choose(*_TREE_BOARDS)
     for repeat in _repeats(study_size):
         for layers in study_size.choose((2, 3, 4), (2, 3, 4, 5)):
-            for stage in td2584_tables.STAGES:
+            for stage in tables.STAGES:
                 for ranks in study_size.choose((1, 2, 3, 5), (1, 2, 3, 5, 9, 17, 33, 64)):
 
                     def body(bench, layers=layers, stage=stage, ranks=ranks):
@@ -190,18 +188,21 @@ def _updates(study_size):
 
 def _gpus(study_size):
     """Games that learn, and games of 3 layers, on several GPUs of this host."""
-    count, many = study_size.choose(*_GPUS_LEARN), study_size.choose(*_GPU_PLAYED)
+    many = study_size.choose(*_GPU_PLAYED)
     for repeat in _repeats(study_size):
         for gpus in _GPUS:
-            for exchange in ("games", "weights") if gpus > 1 else ("games",):
-                asked = {"line": count, "games": count, "seed": study_size.seed}
-                asked |= {"device": "gpu", "exchange": exchange, "merge": "mean"}
+            for layers, counts in _GPUS_LEARN.items():
+                count = study_size.choose(*counts)
+                for exchange in ("games", "weights") if gpus > 1 else ("games",):
+                    asked = {"line": count, "games": count, "layers": layers, "seed": study_size.seed}
+                    asked |= {"device": "gpu", "exchange": exchange, "merge": "mean"}
 
-                def learn(bench, gpus=gpus, asked=asked):
-                    return bench.call(learnt, gpus, **asked)
+                    def learn(bench, gpus=gpus, asked=asked):
+                        return bench.call(learnt, gpus, **asked)
 
-                point = _point(study_size, "gpus", what=f"learning, exchange {exchange}", gpus=gpus, games=count)
-                yield Measurement(point, learn, repeat, gpus, gpus)
+                    what = {"what": f"learning, {layers} layers, exchange {exchange}", "layers": layers}
+                    point = _point(study_size, "gpus", **what, gpus=gpus, games=count)
+                    yield Measurement(point, learn, repeat, gpus, gpus)
             ranks = 1 if gpus == 1 else gpus + 1  # the first of several hands games out and has no GPU
 
             def play(bench, gpus=gpus, ranks=ranks):
@@ -211,5 +212,71 @@ def _gpus(study_size):
             yield Measurement(point, play, repeat, ranks, gpus)
 
 
+_CURVES, _GAMES, _DECIDED, _TREES = (
+    Plan(_curves, (4, 1.5)),
+    Plan(_play, (2, 1)),
+    Plan(_decisions, (1, 1)),
+    Plan(_tree, (2, 1)),
+)
+_SPEEDS, _UPDATES, _SEVERAL = Plan(_speed, (3, 3)), Plan(_updates, (0.5, 0.5)), Plan(_gpus, (1, 4))
+_EXHIBITS = (
+    Exhibit(
+        "6.1",
+        "6.1, 6.9",
+        "score by games learnt from, 0 to 3 layers",
+        (_CURVES,),
+        tables.curves,
+        DIRECTIONS,
+        directions.curves,
+    ),
+    Exhibit(
+        "play",
+        "abstract, 6.1",
+        "games of the best agent, 0 to 3 layers",
+        (_GAMES,),
+        tables.played,
+        VALUES,
+        directions.played,
+    ),
+    Exhibit("6.3", "6.3", "one board's tree shared by threads", (_TREES,), tables.trees, DIRECTIONS, directions.trees),
+    Exhibit(
+        "6.4",
+        "6.4",
+        "naive against multi-level generation",
+        (_DECIDED,),
+        tables.methods,
+        DIRECTIONS,
+        directions.methods,
+    ),
+    Exhibit(
+        "6.5",
+        "6.2, 6.5, 7, 8",
+        "a decision by class and layers, one core and a GPU",
+        (_DECIDED, _TREES),
+        tables.decisions,
+        VALUES,
+        directions.decisions,
+    ),
+    Exhibit(
+        "6.6",
+        "6.6",
+        "learning from 1,000 games of 1,000 steps",
+        (_UPDATES,),
+        tables.updates,
+        VALUES,
+        directions.updates,
+    ),
+    Exhibit(
+        "6.7",
+        "6.7",
+        "games that learn side by side without locks",
+        (_SPEEDS,),
+        tables.learning,
+        VALUES,
+        directions.learning,
+    ),
+    Exhibit("6.8", "6.8", "one, two and four GPUs", (_SEVERAL,), tables.gpus, VALUES, directions.gpus),
+    Exhibit("totals", "6.9", "a game that is learnt from, in all", (_DECIDED, _UPDATES), tables.totals, VALUES),
+)
 _TITLE = "2584 by expectimax and temporal differences: the report's figures, made again"
-STUDY = Study("td2584", _TITLE, _measurements, td2584_tables.sections, td2584_tables.complaints)
+STUDY = Study("td2584", _TITLE, _EXHIBITS, tables.complaints)

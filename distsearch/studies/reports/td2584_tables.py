@@ -1,5 +1,11 @@
-"""What the study of the report on 2584 shows: its tables and figures, and what is wrong with what was measured."""
+"""What the study of the report on 2584 shows: its tables and figures, and what is wrong with what was measured.
 
+Each function of a name without an underscore returns the sections of an exhibit, of MeasuredRows.
+"""
+
+import math
+
+from ...api.intervals import student_95
 from ...api.sample import CLASSES
 from .tables import UNKNOWN, Figure, Table, compared, heads, percent, ratio
 
@@ -8,37 +14,45 @@ _METHODS = "naive", "multilevel", "merged"
 _WON = 2584
 # what of the report's figures is known here
 _AVERAGE, _BEST, _WINS = 66_300, 212_741, 0.86  # of play with 3 layers
-_GPU_TIMES = {3: 32}  # a GPU compared with one thread, by layers
-_UPDATE_TIMES = 12.5
-_LEARNING_TIMES = {32: 24}  # by threads
-_GPU_EFFICIENCY = {2: 0.974}
+_GPU_TIMES = {3: 32.25}  # a GPU compared with one thread, one board at a time, by layers
+_UPDATE = {"CPU": 1197.0, "steps": 95.80634}  # ms: 1,000 games of 1,000 steps
+_TREE_TIMES = {3: 32.25 / 5.31}  # the best of many threads compared with one, by layers
+_LEARNING_TIMES = {32: 24}  # by threads; of 2 or 3 layers
+_GPU_TIMES_OF_TWO = {2: 1.949, 3: 1.945}  # two compared with one, training, by layers
+_TOTALS = {2: (24, 24 / 1.949), 3: (62.7 / 2.5, 32.25)}  # 32 threads' games, and a GPU, compared with a thread
 _MOVES = 1000  # of a game, in the totals
 _DIGITS = 1e-9  # of scores that several ranks add up in another order
 
 
-def sections(found, study_size):
-    """Return the Tables and Figures of what was MeasuredRows."""
-    parts = _curves, _played, _decisions, _methods, _trees, _learning, _updates, _gpus, _totals
-    return [section for part in parts for section in part(found)]
+def points_of(curve):
+    """Return (average, low, high) of the lines of a learning curve, with 95% intervals by Student's distribution."""
+    found, before = [], 0
+    for line in curve:
+        games, before = line["games"] - before, line["games"]
+        half = 0.0
+        if games > 1:  # the line's error is of the deviation of those games, not of all that could be
+            half = student_95(games - 1) * line["average_error"] * math.sqrt(games / (games - 1))
+        found.append((line["average"], line["average"] - half, line["average"] + half))
+    return found
 
 
-def _curves(found):
+def curves(found, study_size):
     series, rows = {}, []
     for layers in found.points("layers", part="curve"):
         for row in found.rows(part="curve", layers=layers):
             curve = row["result"]["curve"]
             on = row["point"].get("on", "CPU")
-            for each in curve:
-                error = each["average_error"]
-                point = each["games"], each["average"], each["average"] - error, each["average"] + error
+            for each, (_, low, high) in zip(curve, points_of(curve), strict=True):
+                point = each["games"], each["average"], low, high
                 series.setdefault(f"{_named(layers)}, {on}", []).append(point)
             last, result = curve[-1], row["result"]
             games, *took = (result[name] for name in ("games", "seconds", "moves_per_second", "ranks"))
             rows.append((layers, on, games, last["average"], last["maximum"], percent(last["win_rate"]), *took))
     note = (
         "Each point is the games of a tenth of the training, or of a half where these are few, played as it learns, "
-        "and its standard error. The same layers choose moves there. On a GPU many games learn at the same time, so "
-        f"each point is of weights that change while they are played. Theirs are {UNKNOWN}."
+        "and its 95% interval by Student's distribution. The same layers choose moves there. On a GPU many games learn "
+        "at the same time, so each point is of weights that change while they are played. Theirs are "
+        f"{UNKNOWN}."
     )
     last = f"average of the last ones | best of them | {_WON} tile in them"
     columns = heads(f"layers | on | games | {last} | seconds | moves/s | ranks")
@@ -48,7 +62,7 @@ def _curves(found):
     )
 
 
-def _played(found):
+def played(found, study_size):
     rows = []
     for layers in found.points("layers", part="play"):
         for row in found.rows(part="play", layers=layers):
@@ -76,26 +90,26 @@ def _gpu(found, stage, layers, method, single):
     return found.median("seconds", **at, boards=min(counts) if single else max(counts)) if counts else None
 
 
-def _decisions(found):
+def decisions(found, study_size):
     rows, series = [], {}
     for stage in STAGES:
         for layers in found.points("layers", part="decision"):
             core = _core(found, stage, layers)
             one, many = (_gpu(found, stage, layers, "merged", single) for single in (True, False))
-            times = ratio(core, many)
-            known = compared(times, _GPU_TIMES.get(layers))[1]
-            rows.append((stage, layers, _us(core), _us(one), ratio(core, one), _us(many), times, known))
+            times, alike = ratio(core, many), ratio(core, one)
+            known = compared(alike, _GPU_TIMES.get(layers))[1:]
+            rows.append((stage, layers, _us(core), _us(one), alike, *known, _us(many), times))
             for name, value in (("one board", ratio(core, one)), ("many boards", times)):
                 if value is not None:
                     series.setdefault(f"{stage}, {name}", []).append((layers, value))
     columns = heads(
-        "class | layers | CPU, µs | GPU, one board, µs | CPU ÷ GPU | GPU, many boards, µs a board | "
-        "CPU ÷ GPU, many | theirs"
+        "class | layers | CPU, µs | GPU, one board, µs | CPU ÷ GPU | theirs | ours ÷ theirs | "
+        "GPU, many boards, µs a board | CPU ÷ GPU, many"
     )
     note = (
         "A decision; starter: the first 20th of a game, normal: its middle fifth, late: its last 20th. CPU: CPU time "
         "of one core, with its table of equal boards. GPU: wall time, transfers included, by the method merged. Theirs "
-        "is 32 times a thread at 3 layers, of which class is not known here, and slower at 1."
+        "is one board at a time, 32.25 times a thread at 3 layers, of which class is not known here, and slower at 1."
     )
     return (
         Table("Board classes, and the GPU's speedup by layers", columns, rows, note),
@@ -111,7 +125,7 @@ def _us(seconds):
     return None if seconds is None else 1e6 * seconds
 
 
-def _methods(found):
+def methods(found, study_size):
     rows = []
     for stage in STAGES:
         for layers in found.points("layers", part="decision", on="GPU"):
@@ -125,7 +139,7 @@ def _methods(found):
     return (Table("Naive against multilevel", columns, rows, note),)
 
 
-def _trees(found):
+def trees(found, study_size):
     rows, speedups, efficiencies = [], {}, {}
     for layers in found.points("layers", part="tree"):
         for stage in STAGES:
@@ -136,12 +150,13 @@ def _trees(found):
                 (count,) = found.points("boards", **at)
                 speedup = ratio(one, seconds)
                 each = ratio(speedup, workers)
-                rows.append((layers, stage, ranks, workers, 1e3 * seconds / count, speedup, percent(each)))
+                theirs = _TREE_TIMES.get(layers)
+                rows.append((layers, stage, ranks, workers, 1e3 * seconds / count, speedup, percent(each), theirs))
                 if ranks > 1 and speedup is not None:
                     name = f"{_named(layers)}, {stage}"
                     speedups.setdefault(name, []).append((workers, speedup))
                     efficiencies.setdefault(name, []).append((workers, each))
-    columns = "layers", "class", "ranks", "workers", "ms a board", "speedup", "efficiency a worker"
+    columns = heads("layers | class | ranks | workers | ms a board | speedup | efficiency a worker | theirs, the best")
     note = (
         "One board's tree shared out by the pool, wall time, board after board; a rank more than the workers is the "
         "master. A tree to 3 layers takes some milliseconds, to 4 some tens of them, and a message and its answer some "
@@ -154,7 +169,7 @@ def _trees(found):
     )
 
 
-def _learning(found):
+def learning(found, study_size):
     rows, series = [], {}
     for layers in found.points("layers", part="learning"):
         at = {"part": "learning", "layers": layers}
@@ -162,14 +177,14 @@ def _learning(found):
         for ranks in found.points("ranks", **at):
             rate = found.median("moves_per_second", **at, ranks=ranks)
             speedup = ratio(rate, one)
-            theirs = _LEARNING_TIMES.get(ranks)
-            rows.append((layers, ranks, rate, *compared(speedup, theirs)))
+            theirs = _LEARNING_TIMES.get(ranks) if layers > 1 else None
+            rows.append((layers, ranks, rate, found.median("average", **at, ranks=ranks), *compared(speedup, theirs)))
             if speedup is not None:
                 series.setdefault(_named(layers), []).append((ranks, speedup))
-    columns = "layers", "ranks", "moves/s", "speedup", "theirs", "ours ÷ theirs"
+    columns = "layers", "ranks", "moves/s", "average score", "speedup", "theirs", "ours ÷ theirs"
     note = (
         "All ranks play and learn, without locks, and share one copy of the weights. Theirs had 24 times with 32 "
-        "threads, of how many layers is not known here. docs/learning.md has 31 ranks, and copies of the weights."
+        "threads, of 2 or 3 layers, with which it trains. docs/learning.md has 31 ranks, and copies of the weights."
     )
     return (
         Table("CPU game-parallel learning", columns, rows, note),
@@ -177,19 +192,20 @@ def _learning(found):
     )
 
 
-def _updates(found):
+def updates(found, study_size):
     rows = []
     for count in found.points("games", part="update"):
         (steps,) = found.points("steps", part="update", games=count)
         at = {"part": "update", "games": count}
         core = found.median("seconds", **at, on="CPU")
-        rows.append(("CPU, one core", None, 1e3 * core, 1.0, None, count * steps / core))
+        rows.append(("CPU, one core", None, 1e3 * core, _UPDATE["CPU"], 1.0, 1.0, count * steps / core))
         for way in ("steps", "combined", "games"):
             kernel, whole = (found.median(f"{way}.{name}", **at, on="GPU") for name in ("kernel", "seconds"))
             if kernel is not None:
-                theirs = _UPDATE_TIMES if way == "steps" else None
-                rows.append((f"GPU, {way}", 1e3 * kernel, 1e3 * whole, core / whole, theirs, count * steps / whole))
-    columns = "", "kernels, ms", "in all, ms", "times one core", "theirs", "steps/s"
+                took = _UPDATE.get(way)
+                times = core / whole, ratio(_UPDATE["CPU"], took)
+                rows.append((f"GPU, {way}", 1e3 * kernel, 1e3 * whole, took, *times, count * steps / whole))
+    columns = "", "kernels, ms", "in all, ms", "theirs, ms", "times one core", "theirs", "steps/s"
     counts = ", ".join(map(str, found.points("games", part="update")))
     note = (
         "Recorded games. steps: a thread a step, all of all games at once, errors from the weights as they were, which "
@@ -199,26 +215,29 @@ def _updates(found):
     return [Table(f"Update times, {counts} games of 1,000 steps", columns, rows, note)]
 
 
-def _gpus(found):
+def gpus(found, study_size):
     rows = []
     for what in found.points("what", part="gpus"):
-        one_what = "learning, exchange games" if what.startswith("learning") else what
+        layers = next(iter(found.points("layers", part="gpus", what=what)), 0)
+        one_what = what.replace("exchange weights", "exchange games")
         one = found.median("moves_per_second", part="gpus", what=one_what, gpus=1)
         for gpus in found.points("gpus", part="gpus", what=what):
-            rate = found.median("moves_per_second", part="gpus", what=what, gpus=gpus)
+            at = {"part": "gpus", "what": what, "gpus": gpus}
+            rate, average = found.median("moves_per_second", **at), found.median("average", **at)
             speedup = ratio(rate, one)
-            theirs = percent(_GPU_EFFICIENCY.get(gpus))
-            rows.append((what, gpus, rate, speedup, percent(ratio(speedup, gpus)), theirs))
-    columns = "what", "GPUs", "moves/s", "speedup", "efficiency", "theirs"
+            theirs = _GPU_TIMES_OF_TWO.get(layers) if gpus == 2 and what.startswith("learning") else None
+            efficiency = percent(ratio(speedup, gpus)), theirs and percent(theirs / gpus)
+            rows.append((what, gpus, rate, average, speedup, theirs, *efficiency))
+    columns = "what", "GPUs", "moves/s", "average score", "speedup", "theirs", "efficiency", "theirs"
     note = (
-        "Theirs are 97.3% to 97.5% of learning that looks ahead. exchange games: every GPU learns from all games, as "
+        "Theirs are of learning that looks 2 and 3 layers ahead. exchange games: every GPU learns from all games, as "
         "theirs; where moves are chosen without a search that is half of the work, which no further GPU makes less. "
-        "Play: as many games a GPU."
+        "Play: as many games a GPU. Average score: of all games that were learnt from."
     )
     return [Table("Several GPUs", columns, rows, note)]
 
 
-def _totals(found):
+def totals(found, study_size):
     """What a game takes in all: its moves, chosen by a search, and learning from it."""
     rows = []
     for count in found.points("games", part="update"):
@@ -230,11 +249,15 @@ def _totals(found):
             by_core, on_gpu = _core(found, "normal", layers), _gpu(found, "normal", layers, "merged", False)
             moved, learnt = 1e3 * _MOVES * by_core, 1e3 * _MOVES * core / steps
             with_gpu = None if None in (on_gpu, gpu) else 1e3 * _MOVES * (on_gpu + gpu / steps)
-            rows.append((layers, moved, learnt, moved + learnt, with_gpu, ratio(moved + learnt, with_gpu)))
-    columns = ("layers", "CPU, search, ms", "CPU, learning, ms", "CPU, in all, ms", "GPU, in all, ms", "CPU ÷ GPU")
+            theirs = _TOTALS.get(layers, (None, None))
+            rows.append((layers, moved, learnt, moved + learnt, with_gpu, ratio(moved + learnt, with_gpu), *theirs))
+    columns = heads(
+        "layers | CPU, search, ms | CPU, learning, ms | CPU, in all, ms | GPU, in all, ms | CPU ÷ GPU | "
+        "theirs: 32 threads' games | theirs: a GPU"
+    )
     note = (
         f"A game of {_MOVES:,} moves, worked out from the decisions on normal boards and the updates above: many games "
-        f"side by side on the GPU, what chance deals not counted. Theirs are {UNKNOWN}."
+        f"side by side on the GPU, what chance deals not counted. Theirs are times one thread."
     )
     return [Table("Totals: a game that is learnt from", columns, rows, note)]
 
