@@ -13,6 +13,7 @@ from ...api.intervals import student_95
 from .tables import Table, shown
 
 HELD, NOT_HELD, OPEN, MISSING = "held", "not held", "open", "not measured"
+_TOLD = 2  # steps of which figures are shown
 
 
 class Direction(NamedTuple):
@@ -79,7 +80,7 @@ def _together(place, stated, parts):
     held = [each.held for _, each in parts]
     whole = NOT_HELD if NOT_HELD in held else OPEN if OPEN in held else HELD
     told = [f"{name}: {each.ours}" for name, each in parts if each.held == whole or whole == HELD]
-    said = "; ".join(told[:3]) + f" and {len(told) - 3} more" * (len(told) > 3)
+    said = "; ".join(told[:_TOLD]) + f"; {len(told) - _TOLD} more" * (len(told) > _TOLD)
     return Direction(place, stated, f"{held.count(HELD)} of {len(held)} steps hold ({said})", whole)
 
 

@@ -22,7 +22,7 @@ class _Part(NamedTuple):
 class Shown:
     """All that a study shows of MeasuredRows: its exhibits, directions, and lines on what was left out."""
 
-    def __init__(self, study, study_size, found, left_out):
+    def __init__(self, study, study_size, found, left_out, only=""):
         self._study, self._left_out, self._parts = study, left_out, []
         for exhibit in study.content:
             command = study_size.command(study.name, exhibit.name)
@@ -32,7 +32,7 @@ class Shown:
                 self._parts.append(_Part(exhibit, section._replace(command=command), name))
         self._directions = [each for exhibit in study.content for each in exhibit.directions(found)]
         if any(each.held != directions.MISSING for each in self._directions):
-            section = directions.table(self._directions)._replace(command=study_size.command(study.name))
+            section = directions.table(self._directions)._replace(command=study_size.command(study.name, only))
             self._parts.append(_Part(None, section, f"{study.name}-directions"))
 
     def text(self):

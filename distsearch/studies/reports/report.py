@@ -86,7 +86,8 @@ def run(study, args, stage):
             rows = _measure(study, planned, study_size, ranks, folder, stage)
         found, have = MeasuredRows(rows), results.done(rows)
         missing = [each for each in planned if study.identity(each) not in have]
-        shown = files.Shown(study, study_size, found, _left_out(missing, study_size))
+        only = ",".join(args.only or ())
+        shown = files.Shown(study, study_size, found, _left_out(missing, study_size), only)
         stage.write(shown.text())
         if folder is not None:
             shown.write(folder, stage.print_error)

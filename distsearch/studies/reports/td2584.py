@@ -32,6 +32,7 @@ _BATCHES = {
     "naive": {1: 100_000, 2: 2_000, 3: 32},
 }
 _TREE_BOARDS = 5, 20  # of a class, each searched by all ranks
+_SPLITS = 1, 4, 16, 64  # subtrees a worker: how far down a tree is split
 _SPEED = {0: (4000, 100_000), 1: (200, 5000), 2: (20, 500), 3: (4, 64)}  # games to learn from, by layers
 _UPDATED = (200, 1000), (1000, 1000)  # games, steps
 _GPUS = 1, 2, 4
@@ -57,7 +58,7 @@ def learnt(comm, line, interrupted=lambda: False, **options):
     found = train(TrainOptions(GAME, **options), Files(line=line), comm, Silent(), interrupted, lines.append)
     if found is None:
         return None
-    names = "games", "average", "average_error", "maximum", "win_rate"
+    names = "games", "average", "average_error", "maximum", "win_rate", "seconds"
     curve = [{name: each[name] for name in names} for each in lines if each["kind"] == "learning"]
     figures = {name: getattr(found, name) for name in ("seconds", "cpu_seconds", "moves", "ranks")}
     rate = found.moves / max(found.seconds, 1e-9)
@@ -66,6 +67,8 @@ def learnt(comm, line, interrupted=lambda: False, **options):
         games, before = each["games"] - before, each["games"]
         total += games * each["average"]
     average = total / before if before else None
+    written, lost = found.collisions
+    figures |= {"collisions": lost / written} if written else {}
     return {**figures, "games": found.learnt, "average": average, "moves_per_second": rate, "curve": curve}
 
 
@@ -133,41 +136,49 @@ def _states(study_size, stage, count):
 
 
 def _tree(study_size):
-    """One board's tree searched by several ranks, board after board."""
-    count = study_size.choose(*_TREE_BOARDS)
+    """One board's tree searched by several ranks, board after board; and at 3 layers by the size of the pool."""
+    count, counts = study_size.choose(*_TREE_BOARDS), study_size.choose((1, 2, 3, 5), (1, 2, 3, 5, 9, 17, 33, 64))
+
+    def planned(layers, stage, ranks, repeat, **how):
+        def body(bench):
+            game = games.find(GAME)
+            states = _states(study_size, stage, count).tolist()
+            texts = [game.text(Position(tuple(state)), game.rules()) for state in states]
+            asked = {"game": GAME, "evaluation": _evaluation(study_size), "layers": layers, **how}
+            bench.search(texts[:1], ranks, 0, **asked)  # after which all ranks have the kernels
+            found = bench.search(texts, ranks, 0, **asked)
+            return {name: found[name] for name in ("seconds", "cpu_seconds", "nodes", "scores", "ranks", "workers")}
+
+        part = "split" if how else "tree"
+        point = _point(study_size, part, layers=layers, ranks=ranks, boards=count, **{"class": stage}, **how)
+        return Measurement(point, body, repeat, ranks)
+
     for repeat in _repeats(study_size):
         for layers in study_size.choose((2, 3, 4), (2, 3, 4, 5)):
             for stage in tables.STAGES:
-                for ranks in study_size.choose((1, 2, 3, 5), (1, 2, 3, 5, 9, 17, 33, 64)):
-
-                    def body(bench, layers=layers, stage=stage, ranks=ranks):
-                        game = games.find(GAME)
-                        states = _states(study_size, stage, count).tolist()
-                        texts = [game.text(Position(tuple(state)), game.rules()) for state in states]
-                        asked = {"game": GAME, "evaluation": _evaluation(study_size), "layers": layers}
-                        bench.search(texts[:1], ranks, 0, **asked)  # after which all ranks have the kernels
-                        found = bench.search(texts, ranks, 0, **asked)
-                        names = "seconds", "cpu_seconds", "nodes", "scores", "ranks", "workers"
-                        return {name: found[name] for name in names}
-
-                    point = _point(study_size, "tree", layers=layers, ranks=ranks, boards=count, **{"class": stage})
-                    yield Measurement(point, body, repeat, ranks)
+                for ranks in counts:
+                    yield planned(layers, stage, ranks, repeat)
+        for ranks in counts[1:]:
+            for factor in _SPLITS:
+                yield planned(3, "normal", ranks, repeat, load_factor=factor)
 
 
 def _speed(study_size):
-    """Games that learn side by side without locks, by ranks."""
+    """Games that learn side by side without locks, by ranks; and how often two ranks change a weight at once."""
+    counts = study_size.choose((1, 2, 4), (1, 2, 4, 8, 16, 32))
+
+    def planned(layers, ranks, repeat, **how):
+        count = study_size.choose(*_SPEED[layers])
+        asked = {"line": count, "games": count, "layers": layers, "seed": study_size.seed, **how}
+        point = _point(study_size, "collisions" if how else "learning", layers=layers, ranks=ranks, games=count)
+        return Measurement(point, lambda bench: bench.call(learnt, ranks, **asked), repeat, ranks)
+
     for repeat in _repeats(study_size):
-        for layers, counts in _SPEED.items():
-            for ranks in study_size.choose((1, 2, 4), (1, 2, 4, 8, 16, 32)):
-                count = study_size.choose(*counts)
-                asked = {"line": count, "games": count, "layers": layers, "seed": study_size.seed}
-
-                def body(bench, asked=asked, ranks=ranks):
-                    return bench.call(learnt, ranks, **asked)
-
-                yield Measurement(
-                    _point(study_size, "learning", layers=layers, ranks=ranks, games=count), body, repeat, ranks
-                )
+        for layers in _SPEED:
+            for ranks in counts:
+                yield planned(layers, ranks, repeat)
+        for ranks in counts[1:]:
+            yield planned(0, ranks, repeat, collisions=True)
 
 
 def _updates(study_size):

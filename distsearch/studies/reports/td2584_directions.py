@@ -163,7 +163,8 @@ def learning(found):
         at = {"part": "learning", "layers": layers}
         ranks = found.points("ranks", **at)
         one, most = (found.values("average", **at, ranks=n) for n in (ranks[0], ranks[-1]))
-        alike.append((f"{layers} layers", _alike("6.7", one, most, f"1 and {ranks[-1]} ranks")))
+        if len(ranks) > 1:
+            alike.append((f"{layers} layers", _alike("6.7", one, most, f"1 and {ranks[-1]} ranks")))
         if layers > 1:
             rates = [found.median("moves_per_second", **at, ranks=n) for n in (ranks[0], 32)]
             if None not in rates:

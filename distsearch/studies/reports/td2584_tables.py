@@ -4,6 +4,7 @@ Each function of a name without an underscore returns the sections of an exhibit
 """
 
 import math
+import statistics
 
 from ...api.intervals import student_95
 from ...api.sample import CLASSES
@@ -37,14 +38,16 @@ def points_of(curve):
 
 
 def curves(found, study_size):
-    series, rows = {}, []
+    series, times, rows = {}, {}, []
     for layers in found.points("layers", part="curve"):
         for row in found.rows(part="curve", layers=layers):
             curve = row["result"]["curve"]
             on = row["point"].get("on", "CPU")
             for each, (_, low, high) in zip(curve, points_of(curve), strict=True):
                 point = each["games"], each["average"], low, high
-                series.setdefault(f"{_named(layers)}, {on}", []).append(point)
+                name = f"{_named(layers)}, {on}"
+                series.setdefault(name, []).append(point)
+                times.setdefault(name, []).append((each["seconds"], *point[1:]))
             last, result = curve[-1], row["result"]
             games, *took = (result[name] for name in ("games", "seconds", "moves_per_second", "ranks"))
             rows.append((layers, on, games, last["average"], last["maximum"], percent(last["win_rate"]), *took))
@@ -58,6 +61,7 @@ def curves(found, study_size):
     columns = heads(f"layers | on | games | {last} | seconds | moves/s | ranks")
     return (
         Figure("Average score by games learnt from, 0 to 3 layers", "games", "average score", series, note=note),
+        Figure("Average score by time of learning, 0 to 3 layers", "seconds", "average score", times, note=note),
         Table("Learning with 0 to 3 layers", columns, rows, note),
     )
 
@@ -164,9 +168,28 @@ def trees(found, study_size):
     )
     return (
         Table("CPU tree-parallel search", columns, rows, note),
+        *_splits(found),
         Figure("Speedup of CPU tree-parallel search", "workers", "speedup", speedups, True, note),
         Figure("Efficiency of CPU tree-parallel search", "workers", "efficiency", efficiencies, note=note, share=True),
     )
+
+
+def _splits(found):
+    """How far down a tree is split, as the report varies the level below which it has tasks."""
+    series = {}
+    for factor in found.points("load_factor", part="split"):
+        for ranks in found.points("ranks", part="split", load_factor=factor):
+            at = {"layers": 3, "class": "normal"}
+            one = found.median("seconds", part="tree", ranks=1, **at)
+            taken = found.values("seconds", part="split", ranks=ranks, load_factor=factor)
+            if one:
+                speedups = sorted(one / each for each in taken)
+                middle = one / statistics.median(taken)
+                name = f"{factor} subtrees a worker"
+                series.setdefault(name, []).append((max(1, ranks - 1), middle, speedups[0], speedups[-1]))
+    title = "Speedup of CPU tree-parallel search by the size of the pool, 3 layers, normal boards"
+    note = "More subtrees a worker: the tree is split further down. The report varies the level of its tasks."
+    return [Figure(title, "workers", "speedup", series, True, note)]
 
 
 def learning(found, study_size):
@@ -186,8 +209,17 @@ def learning(found, study_size):
         "All ranks play and learn, without locks, and share one copy of the weights. Theirs had 24 times with 32 "
         "threads, of 2 or 3 layers, with which it trains. docs/learning.md has 31 ranks, and copies of the weights."
     )
+    collided = [
+        (ranks, percent(found.median("collisions", part="collisions", ranks=ranks)), "0.1%")
+        for ranks in found.points("ranks", part="collisions")
+    ]
+    counted = (
+        "Weights that another rank had changed between this rank's reading and writing, of all that it wrote, without "
+        "a search. Theirs is an estimate: of 1,000 to 2,000 steps a game and 32 threads on 32⁴ weights a tuple."
+    )
     return (
         Table("CPU game-parallel learning", columns, rows, note),
+        Table("Weights changed by two ranks at once", ("ranks", "share", "theirs"), collided, counted),
         Figure("Speedup of CPU game-parallel learning", "ranks", "speedup", series, True, note),
     )
 
@@ -269,10 +301,10 @@ def complaints(found):
         point, error = row["point"], row["result"]["worst_error"]
         if error > 1e-5:
             wrong.append(f"{point['method']}, {point['layers']} layers, {point['class']}: off by {error:.1e}")
-    for row in found.rows(part="tree"):
+    for row in [*found.rows(part="tree"), *found.rows(part="split")]:
         point = row["point"]
-        same = {name: point[name] for name in ("part", "layers", "boards", "class")}
-        first = found.rows(**same)[0]["result"]["scores"]
+        same = {name: point[name] for name in ("layers", "boards", "class")}
+        first = found.rows(part="tree", **same)[0]["result"]["scores"]
         for i, (score, true) in enumerate(zip(row["result"]["scores"], first, strict=True)):
             if abs(score - true) > _DIGITS * max(1, abs(true)):
                 wrong.append(
