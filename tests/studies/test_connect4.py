@@ -93,10 +93,10 @@ def test_cores_and_a_gpu_have_the_same_scores(monkeypatch):
     assert (status, complaints) == (0, [])
     rows = tables(text)["Connect 4, 4 positions, class L3_R1 (end, easy)"]
     assert rows[0][:8] == ["AT, µs", "TT, s", "ANE", "TNE", "nodes/µs", "ATH", "TTH", "times as fast as the first"]
-    listed = ["negamax as listed", "negamax as listed, S = 1", "negamax as listed, S = 4"]
+    listed = [f"negamax as listed{of}" for of in ("", ", S = 1", ", S = 4", ", S = 4, ending at wins")]
     gpu = ["GPU, S = 1", "GPU, S = 4", "GPU, S = 1, table", "GPU, S = 4, table"]
     assert [cells[0] for cells in rows[1:]] == ["sequential", *listed, *gpu]
-    assert [cells[7] for cells in rows[5:7]] == ["0", "0"]  # no hits where there is no table
+    assert [cells[7] for cells in rows[6:8]] == ["0", "0"]  # no hits where there is no table
     compared = tables(text)["The five rows, put right, next to ours"][1:]
     assert [cells[0] for cells in compared] == ["negamax as listed", *sorted(gpu)]
     assert [cells[2] for cells in compared] == ["77.35", "2,544", "3,376", "3,599", "4,294"]  # theirs
@@ -134,6 +134,9 @@ def test_the_listing_has_the_scores_and_counts_calls(split):
     for text, score in zip(found.texts, found.scores, strict=True):
         state = game.parse(text, rules).state
         assert (listed.spread(state, split) if split else listed.score(state)) == (score, _calls(text, split))
+        ending = listed.spread(state, split, past_wins=False)
+        assert ending[0] == score
+        assert ending[1] <= _calls(text, split) or split == 0
 
 
 def _calls(text, split):

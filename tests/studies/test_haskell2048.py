@@ -4,8 +4,11 @@ import copy
 
 import pytest
 
+from distsearch import evaluation
+from distsearch.engines.expectiminimax import Expectiminimax
 from distsearch.games.interface import legal_moves
 from distsearch.studies.reports import haskell2048
+from distsearch.studies.reports.haskell2048_windows import FIRST, Listing
 from distsearch.studies.reports.study import MeasuredRows, StudySize
 
 from .reports import made, row, small, tables
@@ -21,7 +24,7 @@ def test_boards_are_of_a_seed_and_have_moves():
 
 
 def test_one_rank_has_the_ways_of_one_rank():
-    status, text, complaints = made(small(haskell2048.STUDY, lambda point: point["depth"] <= 4))
+    status, text, complaints = made(small(haskell2048.STUDY, lambda point: point.get("depth", 9) <= 4))
     assert (status, complaints) == (0, [])
     found = {tuple(cells[:2]): cells for cells in tables(text)["The maximum depth"][1:]}
     assert set(found) == {(depth, way) for depth in ("1", "4") for way in ("Base", "AB")}
@@ -55,7 +58,7 @@ def test_the_final_table_puts_theirs_beside_ours():
 def searched():
     """Rows of Base and AB to depth 4."""
     planned = [
-        each for each in haskell2048.STUDY.measurements(StudySize()) if each.ranks == 1 and each.point["depth"] == 4
+        each for each in haskell2048.STUDY.measurements(StudySize()) if each.ranks == 1 and each.point.get("depth") == 4
     ]
     bench = type("Bench", (), {"interrupted": lambda self: False})()
     return [row(each.point, **each.body(bench)) for each in planned]
@@ -88,3 +91,21 @@ def test_more_nodes_than_without_pruning_are_a_complaint():
     assert haskell2048.STUDY.complaints(MeasuredRows(rows)) == [
         "Brothers has searched more nodes than Par+AB on 3 ranks"
     ]
+
+
+def test_windows_that_pass_chance_unchanged():
+    """With a search of one draw's tile nothing can go wrong; with the report's tiles it does, and the table says so."""
+    game, rules, positions = haskell2048.sample_positions(4, 3)
+    chosen = evaluation.find(game, "haskell", rules)
+    alone = game.rules(spawn="2:1")
+    for position in positions:
+        engine = Expectiminimax(game, alone, chosen, prune=False)
+        engine.begin(position.state, 4)
+        while not engine.advance(10**6):
+            pass
+        best = Listing(game, alone, chosen).moves(position.state, 4)
+        assert max(best.values()) == pytest.approx(min(max(engine.result().value, FIRST[0]), FIRST[1]))
+    rows = [(10.0, 10.0, 10.0), (10.0, 12.0, 9.0), (10.0, 10.0, 10.0), (10.0, 9.0, 10.0)]
+    found = MeasuredRows([row({"way": "windows unchanged", "positions": 4}, rows=rows)])
+    sections = {each.title: each for each in haskell2048.STUDY.sections(found, StudySize())}
+    assert sections["Windows through chance"].rows == [(4, "50.0% (15.0% or more)", "25.0%", "10.0%")]

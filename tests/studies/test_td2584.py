@@ -13,7 +13,7 @@ from distsearch.testing.emulated_gpu import EmulatedGpu
 
 from .reports import made, row, small, tables
 
-PARTS = {"curve", "play", "decision", "tree", "split", "learning", "collisions", "update", "gpus"}
+PARTS = {"curve", "play", "decision", "tree", "split", "learning", "collisions", "update", "gpus", "target", "choice"}
 
 
 def sections(*rows):

@@ -27,6 +27,7 @@ _THEIRS = {  # over Test_L3_R1: microseconds and nodes a position, table hits a 
 }
 _OF_REPORT = "L3_R1"  # whose positions the report has
 _DEPTHS = 1, 4  # S
+_COUNTED = {"S = 1": (1,), "S = 4": (4,), "S = 4, ending at wins": (4, False)}  # S, whether its list goes past wins
 _GPU_TABLE = {"R1": 32, "R2": 4096, "R3": 4096}  # MiB: one that stays in the L2 cache where little is stored
 _NO_TABLE = 1 << 10  # moves left from which on the GPU's table would be used
 _COUNTS = {  # positions: on a laptop, on a cluster
@@ -71,10 +72,8 @@ def _measurements(size):
             found.append(Measurement({**point, "way": _SEQUENTIAL}, _alone(make), repeat))
             if _class_of(name) == _OF_REPORT:
                 found.append(Measurement({**point, "way": _LISTED}, _as_listed(make, 0), repeat))
-                found += [
-                    Measurement({**point, "way": f"{_LISTED}, S = {split}"}, _as_listed(make, split), repeat)
-                    for split in _DEPTHS[: 2 if repeat == 0 else 0]
-                ]
+                for way, how in _COUNTED.items() if repeat == 0 else ():
+                    found.append(Measurement({**point, "way": f"{_LISTED}, {way}"}, _as_listed(make, *how), repeat))
             for ranks in size.choose((3, 5), (5, 9, 17, 33, 64)):
                 found.append(_on_ranks({**point, "way": f"{ranks} ranks"}, make, ranks, repeat))
             for tabled in (False, True) if _class_of(name).endswith("R1") else (True,):
@@ -110,15 +109,15 @@ def _alone(make):
     return body
 
 
-def _as_listed(make, split):
-    """The report's listing by one core: CPU seconds; split: its S, or 0; then the host's part is in Python, untimed."""
+def _as_listed(make, split, past_wins=True):
+    """The report's listing by one core: CPU seconds; split: its S, whose part on the host is not timed, or 0."""
 
     def body(bench):
         given, rules, listed = make(), game.rules(), Listed()
         states = [game.parse(text, rules).state for text in given.texts]
         began, found = time.process_time(), []
         for state in states:
-            found.append(listed.spread(state, split) if split else listed.score(state))
+            found.append(listed.spread(state, split, past_wins) if split else listed.score(state))
             if bench.interrupted():
                 return {}
         seconds = time.process_time() - began

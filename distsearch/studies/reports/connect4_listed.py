@@ -79,13 +79,14 @@ class Listed:
         """Return (score, calls) of a state, (own, stones)."""
         return negamax(tuple(map(np.uint64, state)), self._rules, alpha, beta, *self._stack)
 
-    def spread(self, state, split):
+    def spread(self, state, split, past_wins=True):
         """Return (score, calls) where every position ``split`` plies on is searched with the full window.
 
-        Positions above these are calls as well. The list goes on past wins, but not past a full board.
+        Positions above these are calls as well. The list goes on past wins, unless told otherwise, but not past a full
+        board.
         """
         values, calls = {}, 0
-        for each in self._ahead(state, split):
+        for each in self._ahead(state, split, past_wins):
             values[each], more = self.score(each)
             calls += more
         score, above = self._above(state, split, -_MOST, _MOST, values)
@@ -100,10 +101,17 @@ class Listed:
             if free & self._rules[connect4.COLUMN_MASKS + c]
         ]
 
-    def _ahead(self, state, plies):
+    def _ahead(self, state, plies, past_wins):
         if plies == 0:
             return [tuple(map(int, state))]
-        return [leaf for child in self._children(state) for leaf in self._ahead(child, plies - 1)]
+        if not past_wins and self._wins(tuple(map(np.uint64, state))):
+            return []
+        return [leaf for child in self._children(state) for leaf in self._ahead(child, plies - 1, past_wins)]
+
+    def _wins(self, state):
+        """Whether the side to move wins at once."""
+        empty = self._rules[connect4.BOARD] & ~state[1]
+        return bool(winning_squares(state[0], empty, self._rules) & connect4.free(state, self._rules))
 
     def _above(self, state, plies, alpha, beta, values):
         """Return (score, calls) by the listing, with ``values`` of the positions so many plies on."""
@@ -114,8 +122,7 @@ class Listed:
         squares = int(self._rules[connect4.SQUARES])
         if played == squares:
             return 0, 1
-        empty = self._rules[connect4.BOARD] & ~known[1]
-        if winning_squares(known[0], empty, self._rules) & connect4.free(known, self._rules):
+        if self._wins(known):
             return (squares + 1 - played) // 2, 1
         beta = min(beta, (squares - 1 - played) // 2)
         if alpha >= beta:

@@ -13,14 +13,17 @@ younger children are searched by one core below it.
 
 import math
 import random
+import statistics
 import time
 
 from ... import evaluation, games
 from ...api.chance import apply_initial_chance
+from ...api.intervals import share_interval
 from ...api.options import resolve
 from ...engines.expectiminimax import Expectiminimax
 from ...games.interface import legal_moves, step
 from .directions import HELD, MISSING, NOT_HELD, Direction, every, larger, lowest_at
+from .haskell2048_windows import Listing
 from .study import VALUES, Exhibit, Measurement, Plan, Study
 from .tables import UNKNOWN, Figure, Table, compared, heads, percent, ratio
 
@@ -141,6 +144,29 @@ def _by_depth(study_size):
                 yield _measured(study_size, way, depth, 0, max(2, _ranks(study_size)), _PAR_DEPTH)
 
 
+def _windows(study_size):
+    """Base, and alpha-beta with windows that pass chance unchanged, on the same boards."""
+    count, seed = study_size.choose(30, 200), study_size.seed
+
+    def body(bench):
+        game, rules, positions = sample_positions(count, seed)
+        chosen = evaluation.find(game, _EVALUATION, rules)
+        engine, listing, rows = Expectiminimax(game, rules, chosen, prune=False), Listing(game, rules, chosen), []
+        for position in positions:
+            if bench.interrupted():
+                return {}
+            engine.begin(position.state, _DEPTH)
+            while not engine.advance(10**6):
+                pass
+            exact, found = engine.result(), listing.moves(position.state, _DEPTH)
+            chosen_move = max(found, key=found.get)
+            rows.append((exact.value, max(found.values()), exact.values[chosen_move]))
+        return {"rows": rows}
+
+    point = {"game": "2048", "way": "windows unchanged", "positions": count, "seed": seed}
+    yield Measurement(point, body)
+
+
 def _measured(study_size, way, depth, repeat, ranks=1, par_depth=None):
     count = 100 if depth <= _DEPTH else study_size.choose(10, 100) if depth == 10 else study_size.choose(3, 20)
     point = {"game": "2048", "way": way, "depth": depth, "ranks": ranks, "positions": count, "seed": study_size.seed}
@@ -255,6 +281,8 @@ def _complaints(found):
     wrong = []
     for row in found.rows():
         point, result = row["point"], row["result"]
+        if "depth" not in point:
+            continue
         same = {name: point[name] for name in ("depth", "positions", "seed")}
         for base in found.rows(way="Base", **same)[:1]:
             for i, (score, move) in enumerate(zip(result["scores"], result["moves"], strict=True)):
@@ -277,6 +305,23 @@ def _par_depths(found, way, figure):
     """Return [(their par depth, values)] of a way, to the greater depth, where times are of work."""
     at = {"depth": _DEEP, "way": way, "ranks": max(found.points("ranks", depth=_DEEP), default=1)}
     return [(n - _BEHIND[way], found.values(figure, **at, par_depth=n)) for n in found.points("par_depth", **at)]
+
+
+def _of_windows(found, study_size):
+    rows = []
+    for row in found.rows(way="windows unchanged"):
+        exact = row["result"]["rows"]
+        wrong = sum(not math.isclose(value, found_here, rel_tol=1e-9) for value, found_here, _ in exact)
+        worse = [1 - chosen / value for value, _, chosen in exact if chosen < value * (1 - 1e-9)]
+        share = f"{percent(wrong / len(exact))} ({percent(share_interval(wrong, len(exact))[0])} or more)"
+        lost = percent(statistics.fmean(worse)) if worse else None
+        rows.append((len(exact), share, percent(len(worse) / len(exact)), lost))
+    columns = "boards", "another value than Base", "a worse move", "worse by, of its value"
+    note = (
+        f"Alpha-beta to depth {_DEPTH} as the report lists it: from 0 to 2³⁰, the window unchanged through chance. "
+        "Base has the exact values. This program's AB has Base's on all boards, or the study ends with a complaint."
+    )
+    return [Table("Windows through chance", columns, rows, note)]
 
 
 def _time_directions(found):
@@ -320,6 +365,7 @@ def _final_directions(found):
 
 
 _FINAL, _PAR_DEPTHS, _DEPTHS = Plan(_final, (5, 4)), Plan(_by_par_depth, (4, 3)), Plan(_by_depth, (1, 2))
+_LISTED = Plan(_windows, (0.2, 1))
 _EXHIBITS = (
     Exhibit(
         "6.1",
@@ -333,6 +379,7 @@ _EXHIBITS = (
     Exhibit("6.2", "6.2", "time and speedup by cores", (_FINAL,), _for_depths(_of_cores)),
     Exhibit("7", "7", "the final table", (_FINAL,), _for_depths(_final_table), VALUES, _final_directions),
     Exhibit("9", "9", "time by maximum depth", (_DEPTHS, _FINAL), _of_depth),
+    Exhibit("windows", "", "what windows that pass chance unchanged change", (_LISTED,), _of_windows),
 )
 _TITLE = "2048 in parallel Haskell: the report's tables, made again"
 STUDY = Study("haskell2048", _TITLE, _EXHIBITS, _complaints)

@@ -32,6 +32,12 @@ _BATCHES = {
     "naive": {1: 100_000, 2: 2_000, 3: 32},
 }
 _TREE_BOARDS = 5, 20  # of a class, each searched by all ranks
+_CHOICES = {  # of a search: the evaluation, the weights of chance
+    "this program's": (EVALUATION, "weighted"),
+    "chance unweighted": (EVALUATION, "uniform"),
+    "dead boards valued": (EVALUATION + DEAD, "weighted"),
+    "both, as the report's": (EVALUATION + DEAD, "uniform"),
+}
 _SPLITS = 1, 4, 16, 64  # subtrees a worker: how far down a tree is split
 _SPEED = {0: (4000, 100_000), 1: (200, 5000), 2: (20, 500), 3: (4, 64)}  # games to learn from, by layers
 _UPDATED = (200, 1000), (1000, 1000)  # games, steps
@@ -223,12 +229,35 @@ def _gpus(study_size):
             yield Measurement(point, play, repeat, ranks, gpus)
 
 
+def _doubts(study_size):
+    """What the report's choices change: its target, its chance, and what a board without a move is worth."""
+    count, line = study_size.choose(10_000, 300_000), study_size.choose(2000, 50_000)
+    for target in "td", "returns":
+        asked = {"line": line, "games": count, "seed": study_size.seed, "target": target}
+
+        def learn(bench, asked=asked):
+            return bench.call(learnt, study_size.ranks, **asked)
+
+        yield Measurement(_point(study_size, "target", target=target, games=count), learn, ranks=study_size.ranks)
+    games_of = study_size.choose(200, 2000)
+    for name, (wanted, chance) in _CHOICES.items():
+
+        def play(bench, wanted=wanted, chance=chance):
+            with bench.session(study_size.ranks, table=0) as session:
+                how = {"evaluation": wanted, "layers": 1, "chance": chance}
+                found = session.play(GAME, games_of, seed=study_size.seed, **how)
+            return {"scores": found.scores, "largest": found.largest, "ranks": found.ranks}
+
+        yield Measurement(_point(study_size, "choice", choice=name, games=games_of), play, ranks=study_size.ranks)
+
+
 _CURVES, _GAMES, _DECIDED, _TREES = (
     Plan(_curves, (4, 1.5)),
     Plan(_play, (2, 1)),
     Plan(_decisions, (1, 1)),
     Plan(_tree, (2, 1)),
 )
+_DOUBTS = Plan(_doubts, (1, 0.5))
 _SPEEDS, _UPDATES, _SEVERAL = Plan(_speed, (3, 3)), Plan(_updates, (0.5, 0.5)), Plan(_gpus, (1, 4))
 _EXHIBITS = (
     Exhibit(
@@ -288,6 +317,7 @@ _EXHIBITS = (
     ),
     Exhibit("6.8", "6.8", "one, two and four GPUs", (_SEVERAL,), tables.gpus, VALUES, directions.gpus),
     Exhibit("totals", "6.9", "a game that is learnt from, in all", (_DECIDED, _UPDATES), tables.totals, VALUES),
+    Exhibit("choices", "", "what the report's target, chance and dead boards change", (_DOUBTS,), tables.choices),
 )
 _TITLE = "2584 by expectimax and temporal differences: the report's figures, made again"
 STUDY = Study("td2584", _TITLE, _EXHIBITS, tables.complaints)

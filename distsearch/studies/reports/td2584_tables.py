@@ -6,7 +6,7 @@ Each function of a name without an underscore returns the sections of an exhibit
 import math
 import statistics
 
-from ...api.intervals import student_95
+from ...api.intervals import mean_interval, student_95
 from ...api.sample import CLASSES
 from .tables import UNKNOWN, Figure, Table, compared, heads, percent, ratio
 
@@ -292,6 +292,39 @@ def totals(found, study_size):
         f"side by side on the GPU, what chance deals not counted. Theirs are times one thread."
     )
     return [Table("Totals: a game that is learnt from", columns, rows, note)]
+
+
+def choices(found, study_size):
+    """What the report's target, chance and dead boards change."""
+    learnt = []
+    for target in found.points("target", part="target"):
+        for row in found.rows(part="target", target=target):
+            curve = row["result"]["curve"]
+            learnt.append((target, curve[-1]["games"], *points_of(curve)[-1], curve[-1]["maximum"]))
+    played_by = []
+    for choice in found.points("choice", part="choice"):
+        for row in found.rows(part="choice", choice=choice):
+            scores, games = row["result"]["scores"], row["point"]["games"]
+            won = sum(each >= _WON for each in row["result"]["largest"])
+            figures = sum(scores) / games, *mean_interval(scores), percent(won / games)
+            played_by.append((choice, games, *figures))
+    heading = "average", "from", "to"
+    return [
+        Table(
+            "What games learn from, without a search",
+            ("target", "games", *heading, "best"),
+            learnt,
+            "td: the points of the next move and the value then; returns: all points to the end, as the report learns, "
+            "which calls it TD. The last games of each, and 95% intervals.",
+        ),
+        Table(
+            "What a search of one layer takes for granted",
+            ("choice", "games", *heading, f"{_WON} tile"),
+            played_by,
+            "The same network and seeds. The report's search takes all tiles in all cells as equally likely, and a "
+            "board without a move for what the network says of it.",
+        ),
+    ]
 
 
 def complaints(found):

@@ -1,0 +1,71 @@
+"""Alpha-beta with windows that pass chance unchanged, as the report on 2048 in parallel Haskell lists it.
+
+A value outside a window is a bound, and the mean of bounds and values is neither. The exact search narrows the window
+of each draw by what the others can bring (``engines.expectiminimax``).
+"""
+
+import numpy as np
+
+from ...games.interface import MAX_MOVES, as_state
+
+FIRST = 0.0, 2.0**30  # the report's first window
+
+
+class Listing:
+    """A game's search to a depth in plies: a move is one, a tile and its cell are two."""
+
+    def __init__(self, game, rules, chosen):
+        self._game, self._rules, self._chosen = game, rules, chosen
+
+    def moves(self, state, depth):
+        """Return {move: value} of a state, each with the window that the moves before it have left.
+
+        Moves and cells come from the last to the first, as the report's fold takes them.
+        """
+        alpha, beta = FIRST
+        found = {}
+        for move in self._moves(state):
+            found[move] = self._placed(self._after(state, move), depth - 1, alpha, beta)
+            alpha = max(alpha, found[move])
+            if alpha >= beta:
+                break
+        return found
+
+    def _moves(self, state):
+        out = np.zeros(MAX_MOVES, np.int16)
+        return out[: self._game.moves(state, self._rules, out, 0)].tolist()[::-1]
+
+    def _after(self, state, code):
+        return as_state(self._game.play(state, self._rules, code)[0])
+
+    def _worth(self, state):
+        return float(self._chosen.function(state, self._rules, self._chosen.tables))
+
+    def _best(self, state, depth, alpha, beta):
+        moves = self._moves(state) if depth > 0 else []
+        if not moves:
+            return self._worth(state)
+        best = alpha
+        for move in moves:
+            best = max(best, self._placed(self._after(state, move), depth - 1, best, beta))
+            if best >= beta:
+                break
+        return best
+
+    def _placed(self, state, depth, alpha, beta):
+        if depth < 2:
+            return self._worth(state)
+        out, probability = np.zeros(MAX_MOVES, np.int16), np.zeros(MAX_MOVES)
+        count = self._game.outcomes(state, self._rules, out, probability, 0)
+        draws = {}
+        for code, chance in zip(out[:count].tolist(), probability[:count].tolist(), strict=True):
+            draws.setdefault(self._game.draw(code, self._rules), []).append((code, chance))
+        total = 0.0
+        for draw in draws.values():
+            least = beta
+            for code, _ in draw[::-1]:
+                least = min(least, self._best(self._after(state, code), depth - 2, alpha, least))
+                if least <= alpha:
+                    break
+            total += sum(chance for _, chance in draw) * least
+        return total
