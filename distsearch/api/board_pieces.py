@@ -1,8 +1,8 @@
-"""Boards of Othello in pieces, a rank each: what a rank is sent of a board, what it finds there, and the whole of that.
+"""How ranks share the evaluation of one Othello board.
 
-Each of ``PIECES`` is a class with, for ``ranks`` ranks: first, arrays of bytes, what each rank is sent before any board
-is put in; counts: how many numbers a rank finds; put(parts, state): puts a state into these arrays; count(part, out):
-counts on the rank's own; total(found): the evaluation, for the side to move, of an array of what all have found.
+Each of ``PIECES`` is a class with, for ``ranks`` ranks: first, arrays of the bytes that each rank is sent, before a
+board is in them; counts: how many numbers a rank finds; put(parts, state): puts a state into these arrays; count(part,
+out): counts on the rank's own; total(found): the evaluation, for the side to move, of an array of what all have found.
 """
 
 import numpy as np

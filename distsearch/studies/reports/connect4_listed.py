@@ -2,8 +2,8 @@
 
 A call counts as a node. A full board is 0. A column that wins at once ends the call. No other move brings more than a
 win two stones later, which narrows the window. Then come the columns from left to right. On the report's GPU each
-position S plies on has a thread, and each is searched with the full window; their list goes on past games that are won,
-which was found by counting (3,604 calls a position of class L3_R1 at S = 4, 1,443 without).
+position S plies on has a thread and is searched with the full window. The report's list goes on past games that are
+won: so 3,848 calls a position of its own file at S = 4, where it prints 3,804, and 1,443 if it ended there.
 """
 
 import numpy as np

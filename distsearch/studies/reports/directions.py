@@ -1,7 +1,7 @@
-"""What a report says of its curves and tables without numbers that survive: does it hold of what was measured here?
+"""Whether what a report says of its curves holds for what was measured here.
 
-A direction holds if the 95% interval of a difference or of a ratio says so, not by medians alone. One measurement of
-each has no interval, and then the text says so.
+Where there are repeats, a direction holds if the 95% interval of the difference says so. One measurement of each has no
+interval; then the values decide, and the text says so.
 """
 
 import math

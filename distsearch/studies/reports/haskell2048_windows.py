@@ -1,7 +1,7 @@
 """Alpha-beta with windows that pass chance unchanged, as the report on 2048 in parallel Haskell lists it.
 
 A value outside a window is a bound, and the mean of bounds and values is neither. The exact search narrows the window
-of each draw by what the others can bring (``engines.expectiminimax``).
+of each draw (a tile's value) by the bounds of the other draws (``engines.expectiminimax``).
 """
 
 import numpy as np

@@ -1,9 +1,9 @@
 """The report on OthelloX with MPI (NUS): pruning, the pool and its load factor, and the evaluation of a board by all.
 
-No number of its eleven figures survives, but what it says of them: whether that holds here is checked. The pool is the
-report's: subtrees searched by plain alpha-beta, each with a full window, whose nodes do not depend on timing. Two pools
-are measured. Ours has two jobs a worker and counts subtrees by workers; the report's has one at a time, counts them by
-processes, and begins from the initial position.
+No number of its eleven figures survives; what the report says of them is checked. Two pools are measured, both of
+subtrees that plain alpha-beta searches with full windows, so nodes do not depend on timing. Ours has two jobs a worker
+and counts subtrees by workers; the report's has one at a time, counts them by processes, and begins from the initial
+position.
 """
 
 import statistics

@@ -1,4 +1,4 @@
-"""A report's study, made: what is measured, kept, told beforehand and written, ours next to theirs.
+"""Run a report's study: say how long it takes, measure, keep each result, and write ours next to theirs.
 
 Each measurement is a row of a file of results as soon as it is done, so a study that was cut off goes on where it
 stopped.

@@ -1,4 +1,4 @@
-"""What a report's study is: exhibits, each made of what some plans measure."""
+"""A report's study: its tables and figures (exhibits), each computed from what one or more plans measure."""
 
 from argparse import Namespace
 from collections.abc import Callable, Iterable

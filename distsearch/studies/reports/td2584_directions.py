@@ -1,4 +1,4 @@
-"""What the report on 2584 says of its curves and tables, and whether it holds here. Each function is of an exhibit."""
+"""What the report on 2584 says of its curves and tables, and whether it holds here: a function for each exhibit."""
 
 import statistics
 
