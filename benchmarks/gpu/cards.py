@@ -4,8 +4,8 @@
     mpirun -n 3 python -m benchmarks.gpu.cards --emulated   # the script itself, on small boards, without a GPU
 
 One JSON line for each row and number of GPUs: 1, 2, 4 and so on. ``share``: how many times as fast as one GPU, divided
-by their number, so 1 is all that can be gained: by seconds, of games and training by moves a second. Each session has
-had a short case of its kind before it is timed. Parts:
+by their number, so 1 is all that can be gained: by seconds, of games and training by moves a second. Each session but
+of training has had a short case of its kind before it is timed. Parts:
 
 - ``empty``, ``seven``: the empty boards of Connect 4 of 6x7 and 7x7, exact, by the policy that is the default
 - ``middle``: Connect 4 positions with 8 to 14 stones and 14 to 27 plies to go, a file (``--positions``)
@@ -164,6 +164,8 @@ def main():
     comm, tiny, differ = MPI.COMM_WORLD, args.emulated, False
     if comm.Get_size() < 2:
         raise SystemExit("cards.py takes two ranks or more: mpirun -n 5 python -m benchmarks.gpu.cards")
+    if unknown := set(args.parts.split(",")) - set(PARTS):
+        parser.error(f"no part {', '.join(sorted(unknown))}")
     cards = Cards(comm, tiny)
     for part in args.parts.split(","):
         if part == "play":

@@ -23,7 +23,7 @@ from distsearch.gpu import build, device
 from distsearch.gpu.expectimax import GpuExpectimax
 from distsearch.gpu.expectimax_merged import SOURCE, AfterstateLevels
 from distsearch.gpu.expectimax_tables import make_evaluator
-from distsearch.studies.gpu_bench.expectimax import Cpu, boards_of_games, repeated
+from distsearch.studies.gpu_bench.expectimax import Cpu, different_boards
 from distsearch.studies.gpu_bench.timing import Timed, print_row
 from distsearch.testing.emulated_gpu import EmulatedGpu
 
@@ -37,10 +37,11 @@ _CASES = (  # game, evaluation, methods
     ("2048", "haskell", ("merged",)),
     ("2584", "rows", ("merged",)),
 )
+_DIFFERENT = 20_000  # boards of a class: equal ones would be merged
 _BATCH = {  # boards of a batch, by method and layers
-    "merged": {1: 100_000, 2: 20_000, 3: 4_000},
-    "multilevel": {1: 100_000, 2: 4_000, 3: 256},
-    "naive": {1: 100_000, 2: 2_000, 3: 32},
+    "merged": {1: 20_000, 2: 20_000, 3: 4_000},
+    "multilevel": {1: 20_000, 2: 4_000, 3: 256},
+    "naive": {1: 20_000, 2: 2_000, 3: 32},
 }
 _CPU_BOARDS = {1: 4000, 2: 1000, 3: 100}
 _CHECKED = {
@@ -129,7 +130,7 @@ class Bench:
         layers = (1, 2) if self.emulated else (1, 2, 3)
         by_cpu = {
             (stage, each): min(
-                self.cpu_seconds(cpu, repeated(boards[stage], self.count(_CPU_BOARDS[each])), each) + (bits,)
+                self.cpu_seconds(cpu, boards[stage][: self.count(_CPU_BOARDS[each])], each) + (bits,)
                 for bits, cpu in cpus.items()
             )
             for stage in boards
@@ -146,7 +147,7 @@ class Bench:
                     for count in (1, self.count(_BATCH[method][each])):
                         if method == "naive" and self.emulated and each > 1:
                             continue
-                        states = repeated(boards[stage], count)
+                        states = boards[stage][:count]
                         found = measured(search, timed, states, each, self.repeats * (10 if count == 1 else 1))
                         how = {"layers": each, "class": stage, "limit": limit}
                         self.show(row | how, count, found, by_cpu[stage, each])
@@ -183,7 +184,7 @@ class Bench:
         layers = 2 if self.emulated else 3
         for sizes in [*_SWEEP, *_SWEEP_WHOLE, *_SIZES][:: 6 if self.emulated else 1]:
             single = sizes in _SWEEP_WHOLE or "few" in sizes
-            states = repeated(boards["normal"], 1 if single else self.count(_BATCH["merged"][layers]))
+            states = boards["normal"][: 1 if single else self.count(_BATCH["merged"][layers])]
             search, timed = self.searches(game, rules, chosen, "merged", **sizes)
             kernel, total, leaves, by_kernel = measured(search, timed, states, layers, self.repeats)
             print_row(
@@ -217,7 +218,6 @@ def compile_for(gpu, cases):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--emulated", action="store_true", help="without a GPU, a handful of boards")
-    parser.add_argument("--games", type=int, default=24, help="that boards are drawn from (default 24)")
     parser.add_argument("--cases", type=int, default=len(_CASES), help="how many of the games and evaluations")
     args = parser.parse_args()
     cases = _CASES[: args.cases]
@@ -232,7 +232,7 @@ def main():
         game = games.find(name)
         rules = game.rules()
         chosen = evaluation.find(game, SMALLER[game.NAME], rules)
-        boards[name] = boards_of_games(game, rules, chosen, 1 if args.emulated else args.games)
+        boards[name] = different_boards(game, rules, chosen, 3 if args.emulated else _DIFFERENT)
     for name, wanted, methods in cases:
         bench.case(name, wanted, methods, boards[name])
     bench.sweep(boards["2584"])

@@ -7,11 +7,38 @@ out): counts on the rank's own; total(found): the evaluation, for the side to mo
 
 import numpy as np
 
+from ..core.jit import compiled
 from ..evaluation.othello import COUNTS, counts, of_counts, static, static_tables
+from ..games import lanes
 from ..games.interface import board_size
 from ..games.othello import SQUARES
 
 _CORNERS = 4
+
+
+@compiled
+def unpacked(s, corners, board):
+    """Write a state's squares: 1 for a disc of the side to move, 255 for another's, else 0; return which corners have
+    one, a bit each."""
+    own, other = lanes.first_half(s), lanes.second_half(s)
+    for square in range(len(board)):
+        word, bit = square >> 6, np.uint64(square & 63)
+        mine, theirs = own[word] >> bit & np.uint64(1), other[word] >> bit & np.uint64(1)
+        board[square] = np.uint8(mine) if mine else np.uint8(255 * theirs)
+    taken = 0
+    for i in range(len(corners)):
+        taken |= (board[corners[i]] != 0) << i
+    return taken
+
+
+@compiled
+def weigh(part, weights, begin, out):
+    """Write the sum of a piece's discs by their weights, its squares numbered from ``begin`` on."""
+    total, row = 0, np.int64(part[0])
+    for i in range(1, len(part)):
+        disc = np.int64(part[i])
+        total += (disc - 256 if disc > 1 else disc) * weights[row, begin + i - 1]
+    out[0] = total
 
 
 class Counted:
@@ -40,7 +67,7 @@ class Counted:
 
 
 class Weighed:
-    """Evaluation ``static``: a rank is sent its piece of the board, 1 for a disc of the side to move, -1 for another's.
+    """Evaluation ``static``: a rank is sent its piece of a board, 1 for a disc of the side to move, 255 for another's.
 
     Every rank has the weights of all squares, one set for each set of corners that have discs, and is sent which; it
     multiplies square by square, and adds. Pieces are as long as one another, the first by a square longer.
@@ -53,21 +80,18 @@ class Weighed:
         self._corners, self._weights = _corners(rules), _weights(rules)
         pieces = np.array_split(np.arange(squares), ranks)
         self.first = [np.zeros(1 + len(each), np.uint8) for each in pieces]
-        self._begins = np.cumsum([0, *map(len, pieces)])
-        self._own = slice(self._begins[rank], self._begins[rank + 1])
-        self._squares = squares
+        self._begins = np.cumsum([0, *map(len, pieces)]).tolist()
+        self._begin = self._begins[rank]
+        self._board = np.zeros(squares, np.uint8)
 
     def put(self, parts, state):
-        bits = np.unpackbits(np.array(state, np.uint64).view(np.uint8).reshape(2, -1), axis=1, bitorder="little")
-        own, other = bits[:, : self._squares].astype(np.int8)
-        board, taken = own - other, own + other
-        corners = int((taken[self._corners] << np.arange(_CORNERS)).sum())
+        corners = unpacked(tuple(map(np.uint64, state)), self._corners, self._board)
         for part, begin, end in zip(parts, self._begins, self._begins[1:], strict=False):
             part[0] = corners
-            part[1:] = board[begin:end].view(np.uint8)
+            part[1:] = self._board[begin:end]
 
     def count(self, part, out):
-        out[0] = (part[1:].view(np.int8) * self._weights[part[0], self._own]).sum()
+        weigh(part, self._weights, self._begin, out)
 
     def total(self, found):
         return int(found.sum())

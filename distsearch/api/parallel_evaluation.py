@@ -65,7 +65,7 @@ class Spread:
 
     All ranks make one; rank 0 asks for ``value`` and ends with ``close``, the others ``follow``. pieces: what makes
     pieces of a board and puts what ranks find together, see ``api.board_pieces``. communication, computation: seconds
-    of this rank in collective calls and in counting, which begin with ``start``.
+    of this rank in collective calls and in counting, which begin with ``start``; making pieces is neither.
     """
 
     def __init__(self, comm, pieces_of):
@@ -125,11 +125,11 @@ class Spread:
             self.nodes += 1
 
     def _scatter(self, go=_OVER, state=None):
-        began = time.perf_counter()
         if self.rank == 0:
             self._sent[self._starts] = go
             if state is not None:
                 self._pieces.put(self._parts, state)
+        began = time.perf_counter()
         if self._comm is None:
             self._piece[:] = self._sent
         else:

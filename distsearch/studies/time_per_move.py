@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import evaluation, games
 from ..gpu.expectimax import GpuExpectimax
-from .gpu_bench.expectimax import Cpu, boards_of_games, repeated
+from .gpu_bench.expectimax import Cpu, different_boards
 
 _BITS = 16  # of the entries of a core's table, which goes on from board to board
 _REPEATS = 3  # of a timing on a GPU, of which the best counts
@@ -27,15 +27,15 @@ def rules_of(name, wanted):
 
 @functools.cache
 def _boards(name, wanted, count, seed):
-    return boards_of_games(*rules_of(name, wanted), count, seed)
+    return different_boards(*rules_of(name, wanted), count, seed)
 
 
-def states(name, wanted, played, seed, stage, count):
-    """Return so many states (uint64, shape (n, 2)) of a class, of as many games as ``played``, by the seed.
+def states(name, wanted, seed, stage, count):
+    """Return so many different states (uint64, shape (n, 2)) of a class, of games by the seed.
 
     Classes are those of a report on 2584, see ``api.sample``; the evaluation ``wanted`` plays the games.
     """
-    return repeated(_boards(name, wanted, played, seed)[stage], count)
+    return _boards(name, wanted, 1 << (count - 1).bit_length(), seed)[stage][:count]
 
 
 @functools.cache

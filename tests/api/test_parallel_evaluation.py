@@ -29,9 +29,7 @@ def rules_of(board):
 
 
 @pytest.mark.parametrize("board", BOARDS)
-@pytest.mark.parametrize(
-    "how", [{}, {"ordering": "none"}, {"algorithm": "minimax"}, {"evaluation": "static"}], ids=str
-)
+@pytest.mark.parametrize("how", [{}, {"ordering": "none"}, {"algorithm": "minimax"}, {"evaluation": "static"}], ids=str)
 def test_the_nodes_and_the_score_are_the_engines(board, how, rng):
     game, rules = rules_of(board)
     for depth in (1, 2, 3, 4):

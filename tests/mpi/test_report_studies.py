@@ -37,7 +37,6 @@ def test_othellox_on_several_ranks(comm, agree, tmp_path, monkeypatch):
 def test_2584_on_several_ranks(comm, agree, monkeypatch):
     """All ranks learn, and share a board's tree; values are those of one."""
     ranks = comm.Get_size()
-    monkeypatch.setattr(td2584, "_SAMPLED", (1, 1))
     monkeypatch.setitem(td2584._LEARNT, 0, (100, 100))
 
     def wanted(point):

@@ -1,5 +1,6 @@
 """The study of the report on 2048 with GPUs: an emulated one decides and plays as a core does."""
 
+import numpy as np
 import pytest
 
 from distsearch.api.session import Session
@@ -23,7 +24,6 @@ def emulated(monkeypatch):
 
 def test_times_of_a_move_by_a_core_and_a_gpu(emulated, monkeypatch):
     monkeypatch.setitem(gpu2048._BATCHES, 2, 30)
-    monkeypatch.setattr(gpu2048, "_BOARDS_OF", 1)
     status, text, complaints = made(small(gpu2048.STUDY, lambda point: point["part"] == "time" and point["depth"] == 2))
     assert (status, complaints) == (0, [])
     ((depth, *cells),) = tables(text)["Time a move by depth, CPU against GPU"][1:]
@@ -49,11 +49,16 @@ def test_games_on_a_gpu_are_those_on_a_core(emulated):
 def test_boards_are_of_their_classes():
     game, rules, _ = time_per_move.rules_of("2048", "free")
     largest = {
-        stage: [game.largest(tuple(state), rules) for state in time_per_move.states("2048", "free", 1, 3, stage, 10)]
+        stage: [game.largest(tuple(state), rules) for state in time_per_move.states("2048", "free", 3, stage, 10)]
         for stage in ("starter", "normal", "late")
     }
-    assert max(largest["starter"]) <= min(largest["normal"])
-    assert max(largest["normal"]) <= min(largest["late"])
+    means = [sum(largest[stage]) for stage in ("starter", "normal", "late")]
+    assert means == sorted(means)
+    assert means[0] < means[2]
+    for stage in largest:
+        states = time_per_move.states("2048", "free", 3, stage, 100)
+        assert len(np.unique(states, axis=0)) == 100, stage
+        assert (time_per_move.states("2048", "free", 3, stage, 65) == states[:65]).all()
 
 
 def test_tiles_and_scores_by_depth():
@@ -84,10 +89,14 @@ def test_directions_of_scores_and_tiles():
         return [each.held for exhibit in gpu2048.STUDY.content for each in exhibit.directions(MeasuredRows(rows))]
 
     low, high = [10, 11, 12, 10, 12], [20, 21, 22, 20, 22]
-    assert stated(games(5, low), games(6, high))[2:] == ["held", "held", "held", "held"]
+    assert stated(games(5, low), games(6, high))[2:] == ["open", "open", "open", "not measured", "held"]
     assert stated(games(5, high), games(6, low))[-1] == "not held"
     assert stated(games(5, low), games(6, [9, 10, 12, 11, 12]))[-1] == "open"
-    assert stated(games(6, 60 * [1], largest=512))[2:5] == ["not held"] * 2 + ["held"]  # 4096 in 1%: not ruled out
+    few = games(6, 60 * [1], largest=512)
+    assert stated(few)[2:6] == ["not held", "not held", "open", "not measured"]  # 4096 in 1%: not ruled out
+    many = [games(6, 200 * [1], largest=4096, on=on) for on in ("CPU", "GPU")]
+    assert stated(*many)[2:6] == ["held"] * 4
+    assert stated(few, games(6, 60 * [1], largest=4096, on="GPU"))[5] == "not held"
     times = [row({"part": "time", "on": on, "depth": d, "boards": 1}, seconds=s)
              for on, d, s in (("CPU", 2, 1), ("GPU", 2, 2), ("CPU", 7, 9), ("GPU", 7, 3))]  # fmt: skip
     fig6 = gpu2048.STUDY.content[0].directions(MeasuredRows(times))

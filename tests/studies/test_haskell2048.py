@@ -109,3 +109,25 @@ def test_windows_that_pass_chance_unchanged():
     found = MeasuredRows([row({"way": "windows unchanged", "positions": 4}, rows=rows)])
     sections = {each.title: each for each in haskell2048.STUDY.sections(found, StudySize())}
     assert sections["Windows through chance"].rows == [(4, "50.0% (15.0% or more)", "25.0%", "10.0%")]
+
+
+def held(exhibit, *rows):
+    (chosen,) = (each for each in haskell2048.STUDY.content if each.name == exhibit)
+    return [each.held for each in chosen.directions(MeasuredRows(rows))]
+
+
+def test_directions_of_ways_and_par_depths():
+    def at(way, seconds, par_depth=None, ranks=9, used=1):
+        if way in ("Base", "AB"):
+            return row({"way": way, "depth": 13, "ranks": 1}, seconds=seconds)
+        point = {"way": way, "depth": 13, "ranks": ranks, "par_depth": par_depth}
+        return row(point, seconds=seconds, jobs_used=used, jobs_wasted=5, jobs_cut=0)
+
+    ways = [at("Base", 9.0), at("AB", 8.0), at("Par+Base", 7.0, 3), at("Par+AB", 6.0, 3), at("Brothers", 5.0, 3)]
+    assert held("7", *ways) == ["held"]
+    assert held("7", *ways[:2]) == ["open"]  # three of four steps were not measured
+    assert held("7", *ways[:4], at("Brothers", 7.0, 3)) == ["not held"]
+    depths = [at(way, abs(n - 3) + 1.0, n, used=9 - abs(n - 3)) for way in ("Par+Base", "Par+AB") for n in (1, 2, 3, 4)]
+    brothers = [at("Brothers", abs(n - 4) + 1.0, n, used=20 if n == 1 else 9 - abs(n - 3)) for n in (1, 2, 3, 4)]
+    assert held("6.1", *depths, *brothers) == ["held"] * 6  # ours of 3 and 4 are theirs of 2; ours of 1 is no par depth
+    assert held("6.1", *depths[:4], *[at("Par+Base", 1.0, 9, ranks=3)]) == ["held", *2 * ["not measured"]] * 2

@@ -95,3 +95,33 @@ def test_the_command_line_refuses_what_makes_no_sense(name, tmp_path):
     assert_refused(ask("study", name, "--seed", "-1"), "--seed")
     assert_refused(ask("study", name, "8x8"), "8x8")
     assert_refused(ask("study", name, "--output", tmp_path / "file"), "file")
+
+
+def held(exhibit, *rows):
+    (chosen,) = (each for each in othellox.STUDY.content if each.name == exhibit)
+    return [each.held for each in chosen.directions(MeasuredRows(rows))]
+
+
+def test_directions_of_the_reports_pool():
+    """Larger pools balance better and evaluate more; two ranks, one worker, have nothing to balance."""
+
+    def measured(ranks, factor, balance, nodes, seconds=1.0, busy=0.5):
+        point = {"part": "pool", "setup": "theirs", "board": "8x8", "depth": 10, "ranks": ranks, "load_factor": factor}
+        rate = {"nodes": nodes, "boards_per_second": nodes / seconds, "seconds": seconds}
+        return row(point, load_balance=balance, time_share={"busy": busy}, **rate)
+
+    rows = [
+        measured(1, 1, 1.0, 100, 3.0),
+        *(measured(2, factor, 1.0, 100) for factor in (1, 4)),
+        *(measured(3, factor, 0.8 + factor / 100, 100 + factor, busy=0.5 - factor / 100) for factor in (1, 4)),
+        *(measured(4, factor, 0.8 + factor / 100, 200 + factor, busy=0.5 - factor / 100) for factor in (1, 4)),
+    ]
+    assert held("fig2", *rows) == ["held"]
+    assert held("fig3", *rows) == ["held", "held"]
+    assert held("fig5", *rows) == ["held"]
+    assert held("fig6", *rows) == ["not held"]  # two ranks are three times as fast as one
+    assert held("fig6", measured(1, 1, 1.0, 100, 1.5), *rows[1:]) == ["held"]
+    assert held("fig7", *rows) == ["held"]
+    assert held("fig2", *rows[:3]) == ["not measured"]
+    worse = [measured(5, 1, 0.9, 10), measured(5, 4, 0.5, 10)]
+    assert held("fig2", *rows, *worse) == ["not held"]

@@ -185,6 +185,9 @@ def test_some_exhibits_alone(tmp_path):
     assert "# $ distsearch study squares --only cubes --seed 7" in studied.told[0]
     assert studied.run(tmp_path) == 0
     assert studied.measured == [-1, -2, 0, 1]  # what is known already is not measured again
+    assert studied.run(tmp_path, only=["cubes"]) == 0
+    assert "Squares" not in studied.told[-1]
+    assert "### Squares" in (tmp_path / "squares.md").read_text()  # the folder keeps what it has
     with pytest.raises(UserError, match="squares has no exhibit fig9, but squares, cubes"):
         studied.run(only=["fig9"])
 
@@ -220,9 +223,9 @@ def test_every_exhibit_is_written_in_each_format(tmp_path):
     studied.cubed = True
     assert studied.run(tmp_path) == 0
     written = {path.name for path in tmp_path.iterdir()}
-    names = "squares-squares", "squares-cubes", "squares-directions"
+    names = "squares-squares-1", "squares-cubes", "squares-directions"  # squares-squares-2 has nothing
     assert {f"{name}.{ending}" for name in names for ending in ("csv", "tex")} <= written
-    assert (tmp_path / "squares-squares.csv").read_text() == "number,square\n0,0\n1,1\n"
+    assert (tmp_path / "squares-squares-1.csv").read_text() == "number,square\n0,0\n1,1\n"
     assert r"\label{tab:squares-cubes}" in (tmp_path / "squares-cubes.tex").read_text()
     text = (tmp_path / "squares.md").read_text()
     assert "### Squares\n\nIn the report: Fig 1; of theirs: no value survives." in text

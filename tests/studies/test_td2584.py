@@ -47,7 +47,6 @@ def test_one_rank_learns_and_plays(monkeypatch):
 
 
 def test_an_emulated_gpu_decides_and_learns(monkeypatch):
-    monkeypatch.setattr(td2584, "_SAMPLED", (1, 1))
     monkeypatch.setattr(td2584, "_UPDATED", ((3, 40), (3, 40)))
     monkeypatch.setitem(td2584._CORE_BOARDS, 1, (20, 20))
     for batches in td2584._BATCHES.values():
@@ -64,7 +63,7 @@ def test_an_emulated_gpu_decides_and_learns(monkeypatch):
     found = tables(text)
     methods = found["Naive against multilevel"][1:]
     assert [cells[:3] for cells in methods if "-" not in cells] == [["normal", "1", "one"], ["normal", "1", "many"]]
-    ways = [cells[0] for cells in found["Update times, 3 games of 1,000 steps"][1:]]
+    ways = [cells[0] for cells in found["Update times of a million steps"][1:]]
     assert ways == ["CPU, one core", "GPU, steps", "GPU, combined", "GPU, games"]
     assert found["Totals: a game that is learnt from"][1][0] == "1"
 
@@ -100,8 +99,8 @@ def test_speedups_are_beside_theirs():
     assert rows["normal", 3][2:] == (*map(pytest.approx, (6400, 200, 32, 32.25)), "0.992×", 2.0, pytest.approx(3200))
     learning = found["CPU game-parallel learning"].rows
     assert learning[1] == (2, 32, 12e6, 900.0, 12.0, 24, "0.5×")
-    updated = {cells[0]: cells for cells in found["Update times, 2 games of 1,000 steps"].rows}
-    assert updated["GPU, steps"][1:] == pytest.approx((1, 10, 95.80634, 10, 12.494, 1e5), rel=1e-4)
+    updated = {cells[0]: cells for cells in found["Update times of a million steps"].rows}
+    assert updated["GPU, steps"][1:] == pytest.approx((2, 500, 1000, 10_000, 95.80634, 10, 12.494, 1e5), rel=1e-4)
     what = "learning, 2 layers, exchange games"
     assert found["Several GPUs"].rows[1] == (what, 2, 150.0, 80.0, 1.5, 1.949, "75.0%", "97.5%")
     (total,) = found["Totals: a game that is learnt from"].rows
@@ -130,3 +129,46 @@ def test_trees_by_workers():
     rows[1]["result"]["scores"][1] = 2.001
     (wrong,) = td2584_tables.complaints(MeasuredRows(rows))
     assert wrong == "5 ranks, 3 layers, late, board 1: 2.001, not 2.0"
+
+
+def held(exhibit, *rows):
+    (chosen,) = (each for each in td2584.STUDY.content if each.name == exhibit)
+    return [each.held for each in chosen.directions(MeasuredRows(rows))]
+
+
+def test_directions_of_curves():
+    """Averages with standard errors of 10, of 100 games a line."""
+
+    def curve(layers, first, last, on="GPU"):
+        lines = [{"games": 100, "average": first, "average_error": 10.0, "maximum": 1, "win_rate": 0}]
+        lines.append({**lines[0], "games": 200, "average": last})
+        return row({"part": "curve", "layers": layers, "on": on}, curve=lines)
+
+    better = [curve(0, 100, 200), curve(1, 200, 400), curve(2, 300, 600), curve(3, 500, 800)]
+    assert held("6.1", *better) == ["held", "held", "held"]
+    assert held("6.1", *better[:3], curve(3, 100, 500)) == ["not held", "held", "not held"]
+    assert held("6.1", *better[:2]) == ["open", "not measured", "not measured"]
+
+
+def test_directions_of_decisions_and_trees():
+    def decision(layers, stage, seconds, **how):
+        how = how or {"on": "CPU", "boards": 100}
+        return row({"part": "decision", "layers": layers, "class": stage, **how}, seconds=seconds)
+
+    def tree(ranks, seconds, layers=3):
+        stages = ("starter", "normal", "late")
+        at = {"part": "tree", "layers": layers, "boards": 10, "ranks": ranks}
+        return [row({**at, "class": stage}, seconds=seconds, scores=[]) for stage in stages]
+
+    rows = []
+    for stage, scale in (("starter", 3.0), ("normal", 2.0), ("late", 1.0)):
+        for layers in (1, 2, 3):
+            rows.append(decision(layers, stage, (scale * layers) ** layers))
+            for method, seconds in (("naive", 5.0 * layers), ("multilevel", 7.5), ("merged", 4.5)):
+                rows.append(decision(layers, stage, seconds, on="GPU", method=method, boards=1))
+    assert held("6.4", *rows) == ["held", "held"]
+    small, large = [*tree(1, 100.0), *tree(5, 50.0)], [*tree(1, 100.0), *tree(9, 50.0), *tree(17, 40.0)]
+    assert held("6.3", *small)[1] == "not measured"  # four workers cannot be 6 times as fast
+    assert held("6.3", *large) == ["held", "not held"]
+    found = held("6.5", *rows, *large)
+    assert found == ["held", "held", "held", "held", "not held"]  # the best tree takes 4 s a board, the GPU 4.5

@@ -68,9 +68,24 @@ def boards_of_games(game, rules, chosen, count, seed=1):
     return {stage: order.permutation(np.array(states, np.uint64)) for stage, states in found.items()}
 
 
-def repeated(states, count):
-    """Return so many of the states, over again if there are fewer."""
-    return np.resize(states, (count, 2)) if len(states) else states
+def different_boards(game, rules, chosen, count, seed=1, stages=tuple(CLASSES)):
+    """Return {class: states (uint64, shape (count, 2))}, all of a class different, of as many games as that takes.
+
+    A GPU that merges equal boards would search fewer where boards repeat.
+    """
+    games_played = 4
+    while True:
+        played = boards_of_games(game, rules, chosen, games_played, seed)
+        found = {stage: _different(played[stage]) for stage in stages}
+        if min(map(len, found.values())) >= count:
+            return {stage: states[:count] for stage, states in found.items()}
+        games_played *= 2
+
+
+def _different(states):
+    """Return each of the states once, in the order in which they come first."""
+    _, first = np.unique(states, axis=0, return_index=True)
+    return states[np.sort(first)]
 
 
 class Expectimaxes:
@@ -83,7 +98,8 @@ class Expectimaxes:
         self._gpu = Timed(gpu)
         self._searches = {method: GpuExpectimax(self._gpu, self._game, rules, chosen, method) for method in _BOARDS}
         self._cpu = Cpu(self._game, rules, chosen, 16)
-        self._boards = boards_of_games(self._game, rules, chosen, 1)["normal"]
+        count = 3 if tiny else max(_BOARDS.values())
+        self._boards = different_boards(self._game, rules, chosen, count, stages=("normal",))["normal"]
 
     def rows(self):
         layers, found = 1 if self._tiny else 2, []
@@ -91,7 +107,7 @@ class Expectimaxes:
         expected, _, cpu_seconds = self._cpu.values(sample, layers)
         limit = self._searches["merged"].evaluation_rate(self._boards, 10 if self._tiny else 4000)
         for method, search in self._searches.items():
-            states = repeated(self._boards, 3 if self._tiny else _BOARDS[method])
+            states = self._boards[: _BOARDS[method]]
             for _ in range(1 if self._tiny else 2):  # lists have their lengths then
                 search.values(states, layers=layers)
             self._gpu.seconds_by_kernel()

@@ -28,81 +28,65 @@ class Direction(NamedTuple):
 def larger(place: str, stated: str, more: Sequence[float], less: Sequence[float], unit: str = "") -> Direction:
     """Return whether the first values are larger than the second, by the interval of the difference of their means.
 
-    Student's distribution, by Welch's degrees of freedom.
+    Student's distribution, by Welch's degrees of freedom. Equal values are OPEN.
     """
     if not more or not less:
         return Direction(place, stated, "", MISSING)
     means = statistics.fmean(more), statistics.fmean(less)
     text = f"{shown(means[0])} and {shown(means[1])}{unit and ' ' + unit}"
+    by_values = HELD if means[0] > means[1] else NOT_HELD if means[0] < means[1] else OPEN
     if min(len(more), len(less)) < 2:
-        return Direction(place, stated, f"{text}, once each", HELD if means[0] > means[1] else NOT_HELD)
+        counts = "once each" if len(more) == len(less) else f"of {len(more)} and {len(less)}"
+        return Direction(place, stated, f"{text}, {counts}", by_values)
     parts = [statistics.variance(values) / len(values) for values in (more, less)]
     error = math.sqrt(sum(parts))
     if error == 0:
-        return Direction(place, stated, text, HELD if means[0] > means[1] else NOT_HELD)
+        return Direction(place, stated, text, by_values)
     freedom = sum(parts) ** 2 / sum(
         part**2 / (len(values) - 1) for part, values in zip(parts, (more, less), strict=True)
     )
-    half = student_95(max(1, math.floor(freedom))) * error
-    return _by_interval(place, stated, text, means[0] - means[1] - half, means[0] - means[1] + half, 0)
+    half, middle = student_95(max(1, math.floor(freedom))) * error, means[0] - means[1]
+    held = HELD if middle > half else NOT_HELD if middle < -half else OPEN
+    return Direction(place, stated, f"{text}; difference {shown(middle - half)} to {shown(middle + half)}", held)
 
 
-def above(place: str, stated: str, low: float, high: float, bar: float, text: str) -> Direction:
-    """Return whether a value lies above a bar, by its interval."""
-    return _by_interval(place, stated, text, low, high, bar)
-
-
-def _by_interval(place, stated, text, low, high, bar):
-    held = HELD if low > bar else NOT_HELD if high < bar else OPEN
-    return Direction(place, stated, f"{text}; 95% of the difference: {shown(low - bar)} to {shown(high - bar)}", held)
-
-
-def rising(place: str, stated: str, series: Sequence[tuple[str, Sequence[float]]], falling=False) -> Direction:
-    """Return whether values rise (or fall) from each of the series to the next: (name, values) each.
-
-    It holds if every step holds, and does not if one does not.
-    """
+def rising(place: str, stated: str, series: Sequence[tuple[str, Sequence[float]]], falling: bool = False) -> Direction:
+    """Return whether values rise (or fall) from each of the series to the next: (name, values) each; see ``every``."""
     steps = []
     for (one, first), (other, second) in zip(series, series[1:], strict=False):
         pair = (first, second) if falling else (second, first)
         steps.append((f"{one} to {other}", larger(place, stated, *pair)))
-    return _together(place, stated, [step for step in steps if step[1].held != MISSING])
+    return every(place, stated, steps)
 
 
 def every(place: str, stated: str, parts: Sequence[tuple[str, Direction]]) -> Direction:
-    """Return whether all named Directions hold, those that were not measured left out."""
-    return _together(place, stated, [part for part in parts if part[1].held != MISSING])
-
-
-def _together(place, stated, parts):
-    if not parts:
-        return Direction(place, stated, "", MISSING)
+    """Return whether all named Directions hold: it does not if one does not, and is open if one is, or is missing."""
     held = [each.held for _, each in parts]
-    whole = NOT_HELD if NOT_HELD in held else OPEN if OPEN in held else HELD
-    told = [f"{name}: {each.ours}" for name, each in parts if each.held == whole or whole == HELD]
+    if all(each == MISSING for each in held):
+        return Direction(place, stated, "", MISSING)
+    whole = NOT_HELD if NOT_HELD in held else HELD if set(held) == {HELD} else OPEN
+    told = [f"{name}: {each.ours}" for name, each in parts if each.ours and (each.held == whole or whole != NOT_HELD)]
     said = "; ".join(told[:_TOLD]) + f"; {len(told) - _TOLD} more" * (len(told) > _TOLD)
-    return Direction(place, stated, f"{held.count(HELD)} of {len(held)} steps hold ({said})", whole)
+    missing = f", {held.count(MISSING)} not measured" if MISSING in held else ""
+    return Direction(place, stated, f"{held.count(HELD)} of {len(held)} steps hold{missing} ({said})", whole)
 
 
 def lowest_at(place: str, stated: str, series: Sequence[tuple[float, Sequence[float]]], at: float) -> Direction:
-    """Return whether values are lowest at a place ``at`` of the x axis: (x, values) each."""
+    """Return whether values are lowest at a place ``at`` of the x axis, by the next lowest one: (x, values) each."""
     known = {x: values for x, values in series if values}
     if at not in known or len(known) < 2:
         return Direction(place, stated, "", MISSING)
-    best = min(known, key=lambda x: statistics.median(known[x]))
-    figures = ", ".join(f"{shown(x)}: {shown(statistics.median(values))}" for x, values in known.items())
-    if best == at:
-        return Direction(place, stated, f"least at {shown(at)} ({figures})", HELD)
-    found = larger(place, stated, known[at], known[best])
-    held = {HELD: NOT_HELD, OPEN: OPEN}.get(found.held, OPEN)
-    return Direction(place, stated, f"least at {shown(best)} ({figures})", held)
+    best = min((x for x in known if x != at), key=lambda x: statistics.fmean(known[x]))
+    figures = ", ".join(f"{shown(x)}: {shown(statistics.fmean(values))}" for x, values in known.items())
+    return Direction(place, stated, f"means at {figures}", larger(place, stated, known[best], known[at]).held)
 
 
 def table(directions: Sequence[Direction]) -> Table:
     """Return the Table of Directions."""
     note = (
-        "By the 95% interval of the difference (Student's t, Welch's degrees of freedom); open: the interval has both "
-        "signs. Of one measurement each there is no interval."
+        "By the 95% interval of the difference where the text gives one (Student's t, Welch's degrees of freedom), "
+        "else by the values that it gives. open: the interval has both signs, or a part was not measured. Where many "
+        "steps are compared, one in twenty that are alike seems to differ."
     )
     rows = [(each.place, each.stated, each.ours or None, each.held) for each in directions]
     return Table("What the report states, and whether it holds here", ("place", "stated", "here", "held"), rows, note)

@@ -26,10 +26,11 @@ class Shown:
         self._study, self._left_out, self._parts = study, left_out, []
         for exhibit in study.content:
             command = study_size.command(study.name, exhibit.name)
-            sections = [each for each in exhibit.sections(found, study_size) if not each.empty]
+            sections = list(exhibit.sections(found, study_size))
             for count, section in enumerate(sections, 1):
                 name = f"{study.name}-{exhibit.name}" + f"-{count}" * (len(sections) > 1)
-                self._parts.append(_Part(exhibit, section._replace(command=command), name))
+                if not section.empty:
+                    self._parts.append(_Part(exhibit, section._replace(command=command), name))
         self._directions = [each for exhibit in study.content for each in exhibit.directions(found)]
         if any(each.held != directions.MISSING for each in self._directions):
             section = directions.table(self._directions)._replace(command=study_size.command(study.name, only))

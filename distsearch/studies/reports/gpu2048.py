@@ -17,7 +17,6 @@ from .tables import UNKNOWN, Figure, Table, percent, ratio
 
 _GAME, _EVALUATION = "2048", "monotonicity+0.1*smoothness+2.7*free"
 _DEPTHS = range(2, 8)
-_BOARDS_OF = 4  # games that the boards of timings are taken from
 _CORE_BOARDS = 200, 2000  # that a core decides: laptop, cluster
 _BATCHES = {2: 20_000, 3: 20_000, 4: 10_000, 5: 10_000, 6: 4_000, 7: 4_000}  # boards that a GPU decides together
 _GAMES = {2: (100, 1000), 3: (100, 1000), 4: (100, 1000), 5: (100, 1000), 6: (20, 100), 7: (10, 100)}
@@ -41,10 +40,10 @@ def _all_games(study_size):
 
 def _times(study_size, depth, repeat):
     """A move, by a core, and by a GPU one board at a time and many together."""
-    point = {"game": _GAME, "part": "time", "depth": depth, "seed": study_size.seed}
+    point = {"game": _GAME, "part": "time", "depth": depth, "seed": study_size.seed, "drawn": "different"}
 
     def boards(count):
-        return time_per_move.states(_GAME, _EVALUATION, _BOARDS_OF, study_size.seed, "normal", count)
+        return time_per_move.states(_GAME, _EVALUATION, study_size.seed, "normal", count)
 
     def by_core(bench):
         return time_per_move.by_core(_GAME, _EVALUATION, boards(count), depth)
@@ -137,20 +136,34 @@ def _tiles(found, study_size):
 
 def _tile_directions(found):
     """Whether shares of the report's lie in our intervals, at the depth that was best there."""
-    directions = []
+    directions, ours = [], {}
     for tile, theirs in _THEIRS.items():
-        stated = f"{tile} in {theirs}% of games, and alike on CPU and GPU"
-        parts = [each for each in _played(found) if each[0] == _BEST]
-        if not parts:
-            directions.append(Direction("Fig 7", stated, "", MISSING))
-            continue
-        ours = [(on, share_interval(sum(each >= tile for each in row["largest"]), n)) for _, on, n, row in parts]
-        alike = max(low for _, (low, _) in ours) <= min(high for _, (_, high) in ours)
-        text = f"depth {_BEST}: " + ", ".join(f"{on} {_interval(*each)}" for on, each in ours)
-        least = min(high for _, (_, high) in ours)
-        held = HELD if alike and least >= theirs / 100 else NOT_HELD
-        directions.append(Direction("Fig 7", f"{stated} (or more)", text, held))
-    return directions
+        stated = f"{tile} in {theirs}% of games (or more)"
+        for depth, on, games, row in _played(found):
+            if depth == _BEST:
+                count = sum(each >= tile for each in row["largest"])
+                ours.setdefault(tile, {})[on] = share_interval(count, games)
+        intervals = ours.get(tile, {})
+        text = ", ".join(f"{on} {_interval(*each)}" for on, each in intervals.items())
+        if not intervals:
+            held = MISSING
+        elif min(low for low, _ in intervals.values()) >= theirs / 100:
+            held = HELD
+        else:
+            held = NOT_HELD if min(high for _, high in intervals.values()) < theirs / 100 else OPEN
+        directions.append(Direction("Fig 7", stated, text and f"depth {_BEST}: {text}", held))
+    return [*directions, _alike(ours)]
+
+
+def _alike(ours):
+    """Return whether shares of tiles by CPU and GPU have intervals that overlap; ours: {tile: {device: interval}}."""
+    pairs = [each for each in ours.values() if len(each) == 2]
+    stated = "tiles are reached alike by CPU and GPU"
+    if not pairs:
+        return Direction("Fig 7", stated, "", MISSING)
+    apart = [each for each in pairs if max(low for low, _ in each.values()) > min(high for _, high in each.values())]
+    text = f"intervals of {len(pairs) - len(apart)} of {len(pairs)} tiles overlap"
+    return Direction("Fig 7", stated, text, NOT_HELD if apart else HELD)
 
 
 def _scores(found, study_size):

@@ -187,15 +187,22 @@ def _for_depths(make):
     return sections
 
 
+def _ranks_by_par_depth(found, depth):
+    """Return the ranks with which most par depths were measured, the most of these."""
+    counts = {n: len(found.points("par_depth", depth=depth, ranks=n)) for n in found.points("ranks", depth=depth)}
+    return max(counts, key=lambda ranks: (counts[ranks], ranks), default=1)
+
+
 def _of_par_depth(found, depth):
     rows, times = [], {}
-    point = {"depth": depth, "ranks": max(found.points("ranks", depth=depth), default=1)}
+    point = {"depth": depth, "ranks": _ranks_by_par_depth(found, depth)}
     for par_depth in found.points("par_depth", **point):
         for way in _PARALLEL:
             at = {**point, "way": way, "par_depth": par_depth}
             jobs = [found.median(name, **at) for name in ("jobs_used", "jobs_wasted", "jobs_cut")]
             if None not in jobs:
                 theirs, used = par_depth - _BEHIND[way], percent(ratio(jobs[0], sum(jobs)))
+                theirs = theirs if theirs >= 0 else None
                 seconds = found.median("seconds", **at), _BY_PAR_DEPTH.get(way, {}).get(theirs)
                 rows.append((par_depth, theirs, way, *seconds, found.median("nodes", **at), *jobs, used))
                 times.setdefault(way, []).extend(found.spread(par_depth, "seconds", **at))
@@ -256,8 +263,8 @@ def _final_table(found, depth):
 
 def _of_depth(found, study_size):
     rows, times = [], {}
-    most = max(found.points("ranks"), default=1)
     for depth in found.points("depth"):
+        most = max(found.points("ranks", depth=depth, par_depth=_PAR_DEPTH), default=1)
         for way in _WAYS:
             how = {"ranks": 1} if way in _ALONE else {"ranks": most, "par_depth": _PAR_DEPTH}
             at = {"depth": depth, "way": way, **how}
@@ -269,7 +276,10 @@ def _of_depth(found, study_size):
                 rows.append((depth, way, count, searched, took, ratio(base, seconds)))
                 times.setdefault(way, []).append((depth, took))
     columns = "maximum depth", "way", "positions", "nodes a position", "ms a position", "Base ÷ it"
-    note = f"A move and what follows it are 3 plies. {most} ranks. The report's figures of this are {UNKNOWN}."
+    note = (
+        "A move and what follows it are 3 plies. Parallel ways have the most ranks that were measured at a depth. The "
+        f"report's figures of this are {UNKNOWN}."
+    )
     return [
         Table("The maximum depth", columns, rows, note),
         Figure("Time a position by maximum depth", "maximum depth, plies", "ms a position", times),
@@ -303,8 +313,9 @@ def _complaints(found):
 
 def _par_depths(found, way, figure):
     """Return [(their par depth, values)] of a way, to the greater depth, where times are of work."""
-    at = {"depth": _DEEP, "way": way, "ranks": max(found.points("ranks", depth=_DEEP), default=1)}
-    return [(n - _BEHIND[way], found.values(figure, **at, par_depth=n)) for n in found.points("par_depth", **at)]
+    at = {"depth": _DEEP, "way": way, "ranks": _ranks_by_par_depth(found, _DEEP)}
+    depths = [(n - _BEHIND[way], n) for n in found.points("par_depth", **at)]
+    return [(theirs, found.values(figure, **at, par_depth=n)) for theirs, n in depths if theirs >= 0]
 
 
 def _of_windows(found, study_size):
@@ -319,7 +330,7 @@ def _of_windows(found, study_size):
     columns = "boards", "another value than Base", "a worse move", "worse by, of its value"
     note = (
         f"Alpha-beta to depth {_DEPTH} as the report lists it: from 0 to 2³⁰, the window unchanged through chance. "
-        "Base has the exact values. This program's AB has Base's on all boards, or the study ends with a complaint."
+        "Base has the exact values, as this program's AB has: exhibit 7 checks that."
     )
     return [Table("Windows through chance", columns, rows, note)]
 

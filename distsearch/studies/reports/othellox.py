@@ -56,7 +56,7 @@ def _pool(study_size):
 
 
 def _queue(study_size):
-    """The report's experiment with more jobs a worker, by all ranks."""
+    """The pool with one job or several at a worker."""
     depth = study_size.choose(10, 13)
     for repeat in range(study_size.repeats or 3):
         for ranks in _counts(study_size)[1:]:
@@ -171,9 +171,9 @@ def _communication(found, study_size):
     for point, of, counts, factors in _pools(found):
         series = {
             f"load factor {factor}": [
-                (count, *_spread_of([_waiting(row) for row in found.rows(**point, ranks=count, load_factor=factor)]))
+                (count, *_spread_of(values))
                 for count in counts
-                if count > 1 and found.rows(**point, ranks=count, load_factor=factor)
+                if count > 1 and (values := _waiting(found, {**point, "ranks": count, "load_factor": factor}))
             ]
             for factor in factors
         }
@@ -185,10 +185,9 @@ def _communication(found, study_size):
         yield Figure(title, "ranks", "communication ÷ computation", series, note=note, share=True)
 
 
-def _waiting(row):
-    """Return communication with waiting over computation."""
-    busy = row["result"]["time_share"]["busy"]
-    return (1 - busy) / busy if busy else 0.0
+def _waiting(found, point):
+    """Return communication with waiting over computation, of each repeat in which workers computed."""
+    return [(1 - busy) / busy for busy in found.values("time_share.busy", **point) if busy]
 
 
 def _spread_of(values):
@@ -359,13 +358,18 @@ def _complaints(found):
 
 
 def _across(found, place, stated, values, by="load_factor", falling=False):
-    """Return whether a figure of the report's pool rises with one of ranks and load factor, whatever the other is."""
+    """Return whether a figure of the report's pool is larger at most ranks (or load factor) than at least.
+
+    values(point): the figure's; two ranks have one worker, with nothing to balance, and are left out.
+    """
     other, parts = ("ranks" if by == "load_factor" else "load_factor"), []
     for board in _POSITIONS:
         point = {"part": "pool", "setup": "theirs", "board": board}
         for fixed in found.points(other, **point):
             at = {**point, other: fixed}
-            series = [(f"{x}", values({**at, by: x})) for x in found.points(by, **at) if by != "ranks" or x > 1]
+            if other == "ranks" and fixed < 3:
+                continue
+            series = [(f"{x}", values({**at, by: x})) for x in found.points(by, **at) if by != "ranks" or x > 2]
             named = "load factor" if by == "load_factor" else "ranks"
             ends = [series[0], series[-1]] if len(series) > 1 else []
             of = f"{board}, {fixed} {'ranks' if other == 'ranks' else 'load factor'}, {named}"
@@ -420,7 +424,7 @@ def _speedup_directions(found):
 
 def _communication_directions(found):
     stated = "its share grows with the pool"
-    return [_across(found, "Fig 7, 9", stated, lambda at: [_waiting(row) for row in found.rows(**at)])]
+    return [_across(found, "Fig 7, 9", stated, lambda at: _waiting(found, at))]
 
 
 def _queue_directions(found):

@@ -70,8 +70,7 @@ def run(study, args, stage):
     args: of the command line: full, repeats, seed, only, list, and output, a folder for results, tables and figures, or
     None for tables on stdout alone. Raises UserError.
     """
-    if args.only:
-        study = study.only(args.only)
+    whole, study = study, study.only(args.only) if args.only else study
     study_size = StudySize(args.full, seed=args.seed, repeats=args.repeats, asked=args)
     with stage.ranks() as ranks:
         if ranks is None:
@@ -83,14 +82,18 @@ def run(study, args, stage):
         folder = None if args.output is None else _made(args.output)
         planned = study.measurements(study_size)
         with stage.interrupts:
-            rows = _measure(study, planned, study_size, ranks, folder, stage)
+            kept = _measure(study, planned, study_size, ranks, folder, stage)
+        rows = [kept[study.identity(each)] for each in planned if study.identity(each) in kept]
         found, have = MeasuredRows(rows), results.done(rows)
         missing = [each for each in planned if study.identity(each) not in have]
         only = ",".join(args.only or ())
         shown = files.Shown(study, study_size, found, _left_out(missing, study_size), only)
         stage.write(shown.text())
-        if folder is not None:
-            shown.write(folder, stage.print_error)
+        if folder is not None:  # also what runs before this one have measured
+            known = [kept[key] for key in map(whole.identity, whole.measurements(study_size)) if key in kept]
+            files.Shown(whole, study_size, MeasuredRows(known), _left_out(missing, study_size)).write(
+                folder, stage.print_error
+            )
         for wrong in (complaints := study.complaints(found)):
             stage.print_error(f"{study.name}: {wrong}")
         return stage.interrupts.exit_status or int(bool(complaints))
@@ -119,7 +122,7 @@ def forecast(study, study_size, todo):
 
 
 def _measure(study, planned, study_size, ranks, folder, stage):
-    """Return the rows of what is planned: those in the folder's file, by whatever launch, and what can be had here."""
+    """Return {identity: row} of the folder's file, by whatever launch, and of what is planned and can be had here."""
     path = None if folder is None else folder / f"{study.name}.jsonl"
     rows = {} if path is None else {results.identity(row): row for row in results.begin(path)}
     wanted = {study.identity(each): each for each in planned}
@@ -144,7 +147,7 @@ def _measure(study, planned, study_size, ranks, folder, stage):
         if path is not None:
             results.append(path, rows[key])
     progress.clear()
-    return [rows[key] for key in wanted if key in rows]
+    return rows
 
 
 def _likenesses(measurement):

@@ -21,8 +21,7 @@ _LATEX = {  # what means something else to LaTeX, or is in no font of it
     "≥": r"$\geq$",
     "≤": r"$\leq$",
     "→": r"$\to$",
-    "²": "$^2$",
-    "³": "$^3$",
+    **{digit: f"$^{value}$" for value, digit in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
 }
 UNKNOWN = "not known here"  # what a report measured, where that is so: never a guess
 

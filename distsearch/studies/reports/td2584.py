@@ -19,7 +19,6 @@ from . import td2584_tables as tables
 from .study import DIRECTIONS, VALUES, Exhibit, Measurement, Plan, Study
 
 GAME, EVALUATION = "2584", SMALLER["2584"]
-_SAMPLED = 3, 24  # games that boards are taken from: laptop, cluster
 _LEARNT = {0: (10_000, 300_000), 1: (600, 20_000), 2: (50, 1000), 3: (8, 200)}  # games by layers
 _LEARNT_ON_GPU = {0: (100_000, 2_000_000), 1: (20_000, 400_000), 2: (2000, 40_000), 3: (300, 4000)}
 _LINES = 10  # points of a curve, but of few games, which have 2
@@ -27,9 +26,9 @@ _PLAYED = {0: (300, 1000), 1: (30, 1000), 2: (4, 1000), 3: (3, 200)}
 _GPU_PLAYED = 200, 1000
 _CORE_BOARDS = {1: (1000, 4000), 2: (100, 1000), 3: (10, 100)}
 _BATCHES = {
-    "merged": {1: 100_000, 2: 20_000, 3: 4_000},
-    "multilevel": {1: 100_000, 2: 4_000, 3: 256},
-    "naive": {1: 100_000, 2: 2_000, 3: 32},
+    "merged": {1: 20_000, 2: 20_000, 3: 4_000},
+    "multilevel": {1: 20_000, 2: 4_000, 3: 256},
+    "naive": {1: 20_000, 2: 2_000, 3: 32},
 }
 _TREE_BOARDS = 5, 20  # of a class, each searched by all ranks
 _CHOICES = {  # of a search: the evaluation, the weights of chance
@@ -38,6 +37,7 @@ _CHOICES = {  # of a search: the evaluation, the weights of chance
     "dead boards valued": (EVALUATION + DEAD, "weighted"),
     "both, as the report's": (EVALUATION + DEAD, "uniform"),
 }
+_WITHOUT_RULE = "update", "target", "choice"  # parts to which the rule of boards without a move is nothing
 _SPLITS = 1, 4, 16, 64  # subtrees a worker: how far down a tree is split
 _SPEED = {0: (4000, 100_000), 1: (200, 5000), 2: (20, 500), 3: (4, 64)}  # games to learn from, by layers
 _UPDATED = (200, 1000), (1000, 1000)  # games, steps
@@ -46,8 +46,14 @@ _GPUS_LEARN = {0: (50_000, 400_000), 2: (2000, 20_000), 3: (300, 2000)}  # games
 
 
 def _point(study_size, part, **more):
-    rule = {"dead_boards": "valued"} if study_size.value_dead_boards else {}
+    ruled = study_size.value_dead_boards and more.get("layers", 1) > 0
+    rule = {"dead_boards": "valued"} if ruled and part not in _WITHOUT_RULE else {}
     return {"game": GAME, "part": part, "seed": study_size.seed, **rule, **more}
+
+
+def _rule(study_size, layers):
+    """Return the options of training that take the network's value of boards without a move, if so asked."""
+    return {"value_dead_boards": True} if study_size.value_dead_boards and layers > 0 else {}
 
 
 def _evaluation(study_size):
@@ -85,7 +91,7 @@ def _curves(study_size):
             count = study_size.choose(*counts)
             line = count // (_LINES if count >= 100 else 2)
             asked = {"line": line, "games": count, "layers": layers, "seed": study_size.seed, "device": on.lower()}
-            asked |= {"value_dead_boards": study_size.value_dead_boards and layers > 0}
+            asked |= _rule(study_size, layers)
 
             def body(bench, ranks=ranks, asked=asked):
                 return bench.call(learnt, ranks, **asked)
@@ -120,7 +126,7 @@ def _decisions(study_size):
     for repeat in _repeats(study_size):
         for layers, counts in _CORE_BOARDS.items():
             for stage in tables.STAGES:
-                count, at = study_size.choose(*counts), {"layers": layers, "class": stage}
+                count, at = study_size.choose(*counts), {"layers": layers, "class": stage, "drawn": "different"}
 
                 def by_core(bench, count=count, layers=layers, stage=stage):
                     return time_per_move.by_core(GAME, wanted, _states(study_size, stage, count), 2 * layers + 1)
@@ -138,7 +144,7 @@ def _decisions(study_size):
 
 
 def _states(study_size, stage, count):
-    return time_per_move.states(GAME, EVALUATION, study_size.choose(*_SAMPLED), study_size.seed, stage, count)
+    return time_per_move.states(GAME, EVALUATION, study_size.seed, stage, count)
 
 
 def _tree(study_size):
@@ -156,7 +162,8 @@ def _tree(study_size):
             return {name: found[name] for name in ("seconds", "cpu_seconds", "nodes", "scores", "ranks", "workers")}
 
         part = "split" if how else "tree"
-        point = _point(study_size, part, layers=layers, ranks=ranks, boards=count, **{"class": stage}, **how)
+        at = {"layers": layers, "class": stage, "drawn": "different", "ranks": ranks, "boards": count}
+        point = _point(study_size, part, **at, **how)
         return Measurement(point, body, repeat, ranks)
 
     for repeat in _repeats(study_size):
@@ -176,6 +183,7 @@ def _speed(study_size):
     def planned(layers, ranks, repeat, **how):
         count = study_size.choose(*_SPEED[layers])
         asked = {"line": count, "games": count, "layers": layers, "seed": study_size.seed, **how}
+        asked |= _rule(study_size, layers)
         point = _point(study_size, "collisions" if how else "learning", layers=layers, ranks=ranks, games=count)
         return Measurement(point, lambda bench: bench.call(learnt, ranks, **asked), repeat, ranks)
 
@@ -212,7 +220,7 @@ def _gpus(study_size):
                 count = study_size.choose(*counts)
                 for exchange in ("games", "weights") if gpus > 1 else ("games",):
                     asked = {"line": count, "games": count, "layers": layers, "seed": study_size.seed}
-                    asked |= {"device": "gpu", "exchange": exchange, "merge": "mean"}
+                    asked |= {"device": "gpu", "exchange": exchange, "merge": "mean", **_rule(study_size, layers)}
 
                     def learn(bench, gpus=gpus, asked=asked):
                         return bench.call(learnt, gpus, **asked)

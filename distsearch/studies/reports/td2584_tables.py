@@ -17,10 +17,10 @@ _WON = 2584
 _AVERAGE, _BEST, _WINS = 66_300, 212_741, 0.86  # of play with 3 layers
 _GPU_TIMES = {3: 32.25}  # a GPU compared with one thread, one board at a time, by layers
 _UPDATE = {"CPU": 1197.0, "steps": 95.80634}  # ms: 1,000 games of 1,000 steps
-_TREE_TIMES = {3: 32.25 / 5.31}  # the best of many threads compared with one, by layers
+_TREE_TIMES = {3: 32.25 / 5.31}  # the best of many threads compared with one, by layers; worked out
 _LEARNING_TIMES = {32: 24}  # by threads; of 2 or 3 layers
 _GPU_TIMES_OF_TWO = {2: 1.949, 3: 1.945}  # two compared with one, training, by layers
-_TOTALS = {2: (24, 24 / 1.949), 3: (62.7 / 2.5, 32.25)}  # 32 threads' games, and a GPU, compared with a thread
+_TOTALS = {2: (24, 24 / 1.949), 3: (62.7 / 2.5, 32.25)}  # 32 threads' games, and a GPU, over a thread; worked out
 _MOVES = 1000  # of a game, in the totals
 _DIGITS = 1e-9  # of scores that several ranks add up in another order
 
@@ -47,7 +47,8 @@ def curves(found, study_size):
                 point = each["games"], each["average"], low, high
                 name = f"{_named(layers)}, {on}"
                 series.setdefault(name, []).append(point)
-                times.setdefault(name, []).append((each["seconds"], *point[1:]))
+                if "seconds" in each:
+                    times.setdefault(name, []).append((each["seconds"], *point[1:]))
             last, result = curve[-1], row["result"]
             games, *took = (result[name] for name in ("games", "seconds", "moves_per_second", "ranks"))
             rows.append((layers, on, games, last["average"], last["maximum"], percent(last["win_rate"]), *took))
@@ -160,7 +161,9 @@ def trees(found, study_size):
                     name = f"{_named(layers)}, {stage}"
                     speedups.setdefault(name, []).append((workers, speedup))
                     efficiencies.setdefault(name, []).append((workers, each))
-    columns = heads("layers | class | ranks | workers | ms a board | speedup | efficiency a worker | theirs, the best")
+    columns = heads(
+        "layers | class | ranks | workers | ms a board | speedup | efficiency a worker | theirs, worked out"
+    )
     note = (
         "One board's tree shared out by the pool, wall time, board after board; a rank more than the workers is the "
         "master. A tree to 3 layers takes some milliseconds, to 4 some tens of them, and a message and its answer some "
@@ -227,24 +230,27 @@ def learning(found, study_size):
 def updates(found, study_size):
     rows = []
     for count in found.points("games", part="update"):
-        (steps,) = found.points("steps", part="update", games=count)
-        at = {"part": "update", "games": count}
-        core = found.median("seconds", **at, on="CPU")
-        rows.append(("CPU, one core", None, 1e3 * core, _UPDATE["CPU"], 1.0, 1.0, count * steps / core))
-        for way in ("steps", "combined", "games"):
-            kernel, whole = (found.median(f"{way}.{name}", **at, on="GPU") for name in ("kernel", "seconds"))
-            if kernel is not None:
-                took = _UPDATE.get(way)
-                times = core / whole, ratio(_UPDATE["CPU"], took)
-                rows.append((f"GPU, {way}", 1e3 * kernel, 1e3 * whole, took, *times, count * steps / whole))
-    columns = "", "kernels, ms", "in all, ms", "theirs, ms", "times one core", "theirs", "steps/s"
-    counts = ", ".join(map(str, found.points("games", part="update")))
+        for steps in found.points("steps", part="update", games=count):
+            at, scale = {"part": "update", "games": count, "steps": steps}, 1e3 * 1e6 / (count * steps)
+            core = found.median("seconds", **at, on="CPU")
+            if core is not None:
+                figures = None, scale * core, _UPDATE["CPU"], 1.0, 1.0, count * steps / core
+                rows.append(("CPU, one core", count, steps, *figures))
+            for way in ("steps", "combined", "games"):
+                kernel, whole = (found.median(f"{way}.{name}", **at, on="GPU") for name in ("kernel", "seconds"))
+                if kernel is not None:
+                    took = _UPDATE.get(way)
+                    times = ratio(core, whole), ratio(_UPDATE["CPU"], took)
+                    figures = scale * kernel, scale * whole, took, *times, count * steps / whole
+                    rows.append((f"GPU, {way}", count, steps, *figures))
+    columns = heads(" | games | steps | kernels, ms | in all, ms | theirs, ms | times one core | theirs | steps/s")
     note = (
-        "Recorded games. steps: a thread a step, all of all games at once, errors from the weights as they were, which "
-        "is the report's way; combined: the same, threads of a warp add once to a weight; games: each from its end to "
-        "its beginning, as a core learns. In all: with the transfer of the games."
+        "Recorded games; ms are of a million steps, as many as the report's 1,000 games of 1,000 steps. steps: a "
+        "thread a step, all of all games at once, errors from the weights as they were, which is the report's way; "
+        "combined: the same, threads of a warp add once to a weight; games: each from its end to its beginning, as a "
+        "core learns. In all: with the transfer of the games."
     )
-    return [Table(f"Update times, {counts} games of 1,000 steps", columns, rows, note)]
+    return [Table("Update times of a million steps", columns, rows, note)]
 
 
 def gpus(found, study_size):
@@ -279,13 +285,15 @@ def totals(found, study_size):
         gpu = found.median("combined.seconds", **at, on="GPU")
         for layers in found.points("layers", part="decision"):
             by_core, on_gpu = _core(found, "normal", layers), _gpu(found, "normal", layers, "merged", False)
+            if by_core is None or core is None:
+                continue
             moved, learnt = 1e3 * _MOVES * by_core, 1e3 * _MOVES * core / steps
             with_gpu = None if None in (on_gpu, gpu) else 1e3 * _MOVES * (on_gpu + gpu / steps)
             theirs = _TOTALS.get(layers, (None, None))
             rows.append((layers, moved, learnt, moved + learnt, with_gpu, ratio(moved + learnt, with_gpu), *theirs))
     columns = heads(
         "layers | CPU, search, ms | CPU, learning, ms | CPU, in all, ms | GPU, in all, ms | CPU ÷ GPU | "
-        "theirs: 32 threads' games | theirs: a GPU"
+        "theirs: 32 threads' games, worked out | theirs: a GPU, worked out"
     )
     note = (
         f"A game of {_MOVES:,} moves, worked out from the decisions on normal boards and the updates above: many games "
