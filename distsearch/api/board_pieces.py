@@ -9,7 +9,6 @@ import numpy as np
 
 from ..core.jit import compiled
 from ..evaluation.othello import COUNTS, counts, of_counts, static, static_tables
-from ..games import lanes
 from ..games.interface import board_size
 from ..games.othello import SQUARES
 
@@ -17,13 +16,15 @@ _CORNERS = 4
 
 
 @compiled
-def unpacked(s, corners, board):
-    """Write a state's squares: 1 for a disc of the side to move, 255 for another's, else 0; return which corners have
-    one, a bit each."""
-    own, other = lanes.first_half(s), lanes.second_half(s)
+def unpacked(state, corners, board):
+    """Write the squares of a state (uint64, an array): 1 a disc of the side to move, 255 another's, 0 none.
+
+    Returns which of the corners have a disc, a bit each.
+    """
+    half = len(state) // 2
     for square in range(len(board)):
         word, bit = square >> 6, np.uint64(square & 63)
-        mine, theirs = own[word] >> bit & np.uint64(1), other[word] >> bit & np.uint64(1)
+        mine, theirs = state[word] >> bit & np.uint64(1), state[half + word] >> bit & np.uint64(1)
         board[square] = np.uint8(mine) if mine else np.uint8(255 * theirs)
     taken = 0
     for i in range(len(corners)):
@@ -32,7 +33,7 @@ def unpacked(s, corners, board):
 
 
 @compiled
-def weigh(part, weights, begin, out):
+def add_weighed(part, weights, begin, out):
     """Write the sum of a piece's discs by their weights, its squares numbered from ``begin`` on."""
     total, row = 0, np.int64(part[0])
     for i in range(1, len(part)):
@@ -85,13 +86,13 @@ class Weighed:
         self._board = np.zeros(squares, np.uint8)
 
     def put(self, parts, state):
-        corners = unpacked(tuple(map(np.uint64, state)), self._corners, self._board)
+        corners = unpacked(np.array(state, np.uint64), self._corners, self._board)
         for part, begin, end in zip(parts, self._begins, self._begins[1:], strict=False):
             part[0] = corners
             part[1:] = self._board[begin:end]
 
     def count(self, part, out):
-        weigh(part, self._weights, self._begin, out)
+        add_weighed(part, self._weights, self._begin, out)
 
     def total(self, found):
         return int(found.sum())

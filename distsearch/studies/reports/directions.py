@@ -62,6 +62,9 @@ def rising(place: str, stated: str, series: Sequence[tuple[str, Sequence[float]]
 def every(place: str, stated: str, parts: Sequence[tuple[str, Direction]]) -> Direction:
     """Return whether all named Directions hold: it does not if one does not, and is open if one is, or is missing."""
     held = [each.held for _, each in parts]
+    if len(parts) == 1:
+        name, only = parts[0]
+        return only._replace(place=place, stated=stated, ours=only.ours and f"{name}: {only.ours}")
     if all(each == MISSING for each in held):
         return Direction(place, stated, "", MISSING)
     whole = NOT_HELD if NOT_HELD in held else HELD if set(held) == {HELD} else OPEN

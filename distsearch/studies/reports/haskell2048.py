@@ -375,7 +375,7 @@ def _final_directions(found):
     return [every("7", "each way takes less time than the one before: " + ", ".join(_WAYS), order)]
 
 
-_FINAL, _PAR_DEPTHS, _DEPTHS = Plan(_final, (5, 4)), Plan(_by_par_depth, (4, 3)), Plan(_by_depth, (1, 2))
+_FINAL, _PAR_DEPTHS, _DEPTHS = Plan(_final, (1.2, 2)), Plan(_by_par_depth, (0.7, 2)), Plan(_by_depth, (0.2, 1))
 _LISTED = Plan(_windows, (0.2, 1))
 _EXHIBITS = (
     Exhibit(
