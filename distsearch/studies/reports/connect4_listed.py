@@ -8,62 +8,11 @@ won: so 3,848 calls a position of its own file at S = 4, where it prints 3,804, 
 
 import numpy as np
 
-from ...core.jit import compiled
 from ...games import connect4
 from ...games.connect4_knowledge import winning_squares
+from ..connect4_negamax import FIELDS, negamax
 
-_COLUMN, _ALPHA, _BETA, _FIELDS = range(4)
 _MOST = 21  # points: more than any score
-
-
-@compiled
-def negamax(s, r, alpha, beta, own, stones, frames):
-    """Return (score, calls) of a state by the listing; own, stones, frames: a stack, of as many rows as squares."""
-    squares = np.int64(r[connect4.SQUARES])
-    depth, calls, value, down = 0, 0, 0, True
-    own[0], stones[0] = s[0], s[1]
-    frames[0, _ALPHA], frames[0, _BETA] = alpha, beta
-    while True:
-        frame = frames[depth]
-        if down:
-            calls += 1
-            state = own[depth], stones[depth]
-            free = connect4.free(state, r)
-            played = squares - connect4.moves_left(state, r)
-            down = False
-            if played == squares:
-                value, frame[_COLUMN] = 0, -1
-            elif winning_squares(own[depth], r[connect4.BOARD] & ~stones[depth], r) & free != 0:
-                value, frame[_COLUMN] = (squares + 1 - played) // 2, -1
-            else:
-                most = (squares - 1 - played) // 2
-                frame[_COLUMN] = 0
-                if frame[_BETA] > most:
-                    frame[_BETA] = most
-                    if frame[_ALPHA] >= most:
-                        value, frame[_COLUMN] = most, -1
-        elif frame[_COLUMN] > 0:  # a child's value is back
-            if -value >= frame[_BETA]:
-                value, frame[_COLUMN] = -value, -1
-            else:
-                frame[_ALPHA] = max(frame[_ALPHA], -value)
-        column = frame[_COLUMN]
-        if column >= 0:
-            state = own[depth], stones[depth]
-            free = connect4.free(state, r)
-            while column < r[connect4.COLUMNS] and free & r[connect4.COLUMN_MASKS + column] == 0:
-                column += 1
-            if column < r[connect4.COLUMNS]:
-                frame[_COLUMN] = column + 1
-                child = connect4.play(state, r, column)[0]
-                own[depth + 1], stones[depth + 1] = child
-                frames[depth + 1, _ALPHA], frames[depth + 1, _BETA] = -frame[_BETA], -frame[_ALPHA]
-                depth, down = depth + 1, True
-                continue
-            value = frame[_ALPHA]
-        if depth == 0:
-            return value, calls
-        depth -= 1
 
 
 class Listed:
@@ -72,12 +21,15 @@ class Listed:
     def __init__(self):
         self._rules = connect4.rules()
         rows = int(self._rules[connect4.SQUARES]) + 1
-        self._stack = np.zeros(rows, np.uint64), np.zeros(rows, np.uint64), np.zeros((rows, _FIELDS), np.int64)
+        self._stack = np.zeros(rows, np.uint64), np.zeros(rows, np.uint64), np.zeros((rows, FIELDS), np.int64)
+        first, columns = int(connect4.COLUMN_MASKS), int(self._rules[connect4.COLUMNS])
+        self._columns = self._rules[first : first + columns].copy()
+        self._board = self._rules[[connect4.SQUARES, connect4.HEIGHT, connect4.BOTTOM, connect4.BOARD]]
         self.score(connect4.start(self._rules).state, 0, 0)  # which compiles it
 
     def score(self, state, alpha=-_MOST, beta=_MOST):
         """Return (score, calls) of a state, (own, stones)."""
-        return negamax(tuple(map(np.uint64, state)), self._rules, alpha, beta, *self._stack)
+        return negamax(np.array(state, np.uint64), self._board, self._columns, alpha, beta, *self._stack)
 
     def spread(self, state, split, past_wins=True):
         """Return (score, calls) where every position ``split`` plies on is searched with the full window.
