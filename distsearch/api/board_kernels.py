@@ -7,9 +7,9 @@ from ..core.jit import compiled
 
 @compiled
 def unpacked(state, corners, board):
-    """Write the squares of a state (uint64, an array): 1 a disc of the side to move, 255 another's, 0 none.
+    """Write to board (uint8) the squares of a state (uint64): 1 a disc of the side to move, 255 another's, 0 none.
 
-    Returns which of the corners have a disc, a bit each.
+    corners: int64, their squares. Returns which of them have a disc, a bit each.
     """
     half = len(state) // 2
     for square in range(len(board)):
@@ -24,7 +24,11 @@ def unpacked(state, corners, board):
 
 @compiled
 def add_weighed(part, weights, begin, out):
-    """Write the sum of a piece's discs by their weights, its squares numbered from ``begin`` on."""
+    """Write to out[0] (int64) the sum of a piece's discs by their weights; its squares are numbered from ``begin`` on.
+
+    part: uint8, the number of the row of weights, then the discs as ``unpacked`` writes them; weights: int64, shape
+    (16, squares).
+    """
     total, row = 0, np.int64(part[0])
     for i in range(1, len(part)):
         disc = np.int64(part[i])

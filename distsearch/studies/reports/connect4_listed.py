@@ -28,7 +28,7 @@ class Listed:
         self.score(connect4.start(self._rules).state, 0, 0)  # which compiles it
 
     def score(self, state, alpha=-_MOST, beta=_MOST):
-        """Return (score, calls) of a state, (own, stones)."""
+        """Return (score in stones, calls) of a state: uint64 words, the stones of the side to move and of both."""
         return negamax(np.array(state, np.uint64), self._board, self._columns, alpha, beta, *self._stack)
 
     def spread(self, state, split, past_wins=True):

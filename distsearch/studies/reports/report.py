@@ -106,7 +106,10 @@ def _contents(study, study_size):
         alone = study.only([each.name])
         minutes = forecast(alone, study_size, alone.measurements(study_size))
         rows.append((each.name, each.place or "this study's own", each.shows, each.theirs, clock_time(60 * minutes)))
-    note = "Time: about, each alone; exhibits share what is measured. --only NAME,... makes some of them."
+    note = (
+        "Time: about, each alone, of what this launch has ranks and GPUs for; exhibits share what is measured. --only "
+        "NAME,... makes some of them."
+    )
     return Table(study.title, ("name", "in the report", "shows", "of theirs", "time"), rows, note)
 
 

@@ -43,7 +43,7 @@ class Exhibit(NamedTuple):
     """A table or a figure of a report made again.
 
     name: as ``--only`` takes it; place: where the report has it, "" for what only this study has; shows: what, in a
-    line; plans: what it is made of; sections(found, study_size) -> list of Table and Figure, of MeasuredRows;
+    line; plans: what it is made of; sections(found, study_size) -> an iterable of Table and Figure, of MeasuredRows;
     theirs: VALUES, DIRECTIONS or NOTHING; directions(found) -> list of Direction, what the report says of it.
     """
 
@@ -59,8 +59,8 @@ class Exhibit(NamedTuple):
 class Study(NamedTuple):
     """A report's study.
 
-    name: as on the command line; title: of the report; complaints(found) -> lines that say what is wrong with what was
-    measured, such as two scores of one position.
+    name: as on the command line; title: of the report; content: its exhibits, in the order in which they are shown;
+    complaints(found) -> lines that say what is wrong with what was measured, such as two scores of one position.
     """
 
     name: str

@@ -6,7 +6,7 @@ import statistics
 from ...api.intervals import mean_interval
 from .directions import HELD, MISSING, NOT_HELD, OPEN, Direction, every, larger, rising
 from .tables import percent, shown
-from .td2584_tables import STAGES, points_of
+from .td2584_tables import STAGES, named, points_of
 
 _TREE_TIMES, _LEARNING_TIMES, _AVERAGE = 6.07, 24, 66_300
 _ALIKE = 0.05  # averages within so much of one another are alike
@@ -27,7 +27,7 @@ def curves(found):
         return Direction("6.1", stated, f"{_interval(more)} and {_interval(less)}", held)
 
     steps = [
-        (f"{more} and {less} layers", over("", ends.get(more), ends.get(less)))
+        (f"{named(more)} and {named(less)}", over("", ends.get(more), ends.get(less)))
         for more, less in ((1, 0), (2, 1), (3, 2))
     ]
     order = every("6.1", f"more layers learn to play better: 3, 2, 1, 0 ({device})", steps)
@@ -120,7 +120,7 @@ def methods(found):
 
     def pair(layers, stage, slow, fast):
         times = (_seconds(found, layers, stage, on="GPU", method=method) for method in (slow, fast))
-        return f"{stage}, {layers} layers", larger("6.4", "", *times, "s")
+        return f"{stage}, {named(layers)}", larger("6.4", "", *times, "s")
 
     return [
         every("6.4", "1 layer: naive is faster", [pair(1, stage, "multilevel", "naive") for stage in STAGES]),
@@ -147,7 +147,7 @@ def trees(found):
                     series.append((f"{ranks - 1}", [each / (ranks - 1) for each in speedups]))
                     if layers == 3:
                         best.append((ranks - 1, statistics.median(speedups)))
-            parts.append((f"{layers} layers, {stage}, workers", rising("6.3", "", series, falling=True)))
+            parts.append((f"{named(layers)}, {stage}, workers", rising("6.3", "", series, falling=True)))
     stated = f"the best speedup at 3 layers is {_TREE_TIMES} times"
     found_best = Direction("6.3", stated, "", MISSING)
     if any(workers > _TREE_TIMES for workers, _ in best):
@@ -171,13 +171,13 @@ def learning(found):
         ranks = found.points("ranks", **at)
         one, most = (found.values("average", **at, ranks=n) for n in (ranks[0], ranks[-1]))
         if len(ranks) > 1:
-            alike.append((f"{layers} layers", _alike("6.7", one, most, f"1 and {ranks[-1]} ranks")))
+            alike.append((named(layers), _alike("6.7", one, most, f"1 and {ranks[-1]} ranks")))
         if layers > 1:
             rates = [found.median("moves_per_second", **at, ranks=n) for n in (ranks[0], 32)]
             if None not in rates:
                 times = rates[1] / rates[0]
                 held = HELD if times >= _LEARNING_TIMES else NOT_HELD
-                fast.append((f"{layers} layers", Direction("6.7", "", f"{times:.1f} times", held)))
+                fast.append((named(layers), Direction("6.7", "", f"{times:.1f} times", held)))
     return [
         every("6.7", f"any number of threads learns alike (averages within {percent(_ALIKE)})", alike),
         every("6.7", f"32 threads are {_LEARNING_TIMES} times as fast as one (or more)", fast),
@@ -201,10 +201,10 @@ def gpus(found):
     for layers in found.points("layers", part="gpus"):
         at = {"part": "gpus", "what": f"learning, {layers} layers, exchange games"}
         one, two = (found.values("average", **at, gpus=n) for n in (1, 2))
-        alike.append((f"{layers} layers", _alike("6.8", one, two, "1 and 2 GPUs")))
+        alike.append((named(layers), _alike("6.8", one, two, "1 and 2 GPUs")))
         if layers > 1:
             rates = [found.values("moves_per_second", **at, gpus=n) for n in (2, 1)]
-            fast.append((f"{layers} layers", larger("6.8", "", *rates, "moves/s")))
+            fast.append((named(layers), larger("6.8", "", *rates, "moves/s")))
     return [
         every("6.8", f"two GPUs learn as well as one (averages within {percent(_ALIKE)})", alike),
         every("6.8", "with a search two GPUs are faster than one (1.949, 1.945 times)", fast),

@@ -45,7 +45,7 @@ def curves(found, study_size):
             on = row["point"].get("on", "CPU")
             for each, (_, low, high) in zip(curve, points_of(curve), strict=True):
                 point = each["games"], each["average"], low, high
-                name = f"{_named(layers)}, {on}"
+                name = f"{named(layers)}, {on}"
                 series.setdefault(name, []).append(point)
                 if "seconds" in each:
                     times.setdefault(name, []).append((each["seconds"], *point[1:]))
@@ -122,7 +122,8 @@ def decisions(found, study_size):
     )
 
 
-def _named(layers):
+def named(layers):
+    """Return a number of layers as words."""
     return f"{layers} layer{'s' * (layers != 1)}"
 
 
@@ -158,7 +159,7 @@ def trees(found, study_size):
                 theirs = _TREE_TIMES.get(layers)
                 rows.append((layers, stage, ranks, workers, 1e3 * seconds / count, speedup, percent(each), theirs))
                 if ranks > 1 and speedup is not None:
-                    name = f"{_named(layers)}, {stage}"
+                    name = f"{named(layers)}, {stage}"
                     speedups.setdefault(name, []).append((workers, speedup))
                     efficiencies.setdefault(name, []).append((workers, each))
     columns = heads(
@@ -206,7 +207,7 @@ def learning(found, study_size):
             theirs = _LEARNING_TIMES.get(ranks) if layers > 1 else None
             rows.append((layers, ranks, rate, found.median("average", **at, ranks=ranks), *compared(speedup, theirs)))
             if speedup is not None:
-                series.setdefault(_named(layers), []).append((ranks, speedup))
+                series.setdefault(named(layers), []).append((ranks, speedup))
     columns = "layers", "ranks", "moves/s", "average score", "speedup", "theirs", "ours ÷ theirs"
     note = (
         "All ranks play and learn, without locks, and share one copy of the weights. Theirs had 24 times with 32 "
