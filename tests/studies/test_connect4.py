@@ -44,6 +44,13 @@ def test_positions_are_of_their_class(name):
     assert found.texts != connect4_positions.drawn(name, 12, 4).texts
 
 
+def test_drawing_positions_ends_when_interrupted_and_goes_on_later():
+    polls = iter([False] * 50 + [True])
+    part = connect4_positions.drawn("L2_R2", 1000, 5, lambda: next(polls))
+    assert 0 < len(part.texts) < 50
+    assert connect4_positions.drawn("L2_R2", 50, 5).texts[: len(part.texts)] == part.texts
+
+
 @pytest.mark.parametrize(
     ("left", "score", "plies"), [(10, 0, 10), (10, 5, 1), (10, 4, 3), (10, -5, 2), (9, 5, 1), (9, -4, 2), (42, 1, 41)]
 )

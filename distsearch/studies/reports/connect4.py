@@ -5,6 +5,7 @@ breadth-first to depth S = 1 and S = 4 on the host. The columns of times and of 
 print, which counting the listing's calls shows; here they are put right.
 """
 
+import functools
 import re
 import time
 
@@ -49,15 +50,15 @@ _FIGURES = {
 
 
 def _sets(size):
-    """Return [(what of a point tells which positions, the class among it; what makes these Positions)]."""
+    """Return [(what of a point tells which positions, the class among it; make(interrupted) -> these Positions)]."""
     path = getattr(size.asked, "positions", None)
     if path is not None:
         found = positions.of_file(path, size.choose(1000, None))
         which = {"class": path, "positions": len(found.texts), "file": positions.digest(found)}
-        return [(which, lambda: found)]
+        return [(which, lambda interrupted: found)]
     counts = {name: size.choose(*each) for name, each in _COUNTS.items()}
     return [
-        ({"class": name, "positions": count}, lambda name=name, count=count: positions.drawn(name, count, size.seed))
+        ({"class": name, "positions": count}, functools.partial(positions.drawn, name, count, size.seed))
         for name, count in counts.items()
         if count
     ]
@@ -97,23 +98,32 @@ def _result(given, seconds, nodes, table_hits, scores, **more):
     return {**figures, **more, "known": given.scores, "source": given.source}
 
 
+def _of(make, body):
+    """Return what a Measurement calls: ``body(bench, given)`` of the positions that ``make`` gives."""
+
+    def measured(bench):
+        given = make(bench.interrupted)
+        return {} if bench.interrupted() else body(bench, given)
+
+    return measured
+
+
 def _alone(make):
     """One core's solver: CPU seconds."""
 
-    def body(bench):
-        given = make()
+    def body(bench, given):
         found, seconds = positions.solved(positions.states(given.texts))
         nodes, hits = int(found["nodes"].sum()), int(found["table_hits"].sum())
         return _result(given, seconds, nodes, hits, found["score"].tolist())
 
-    return body
+    return _of(make, body)
 
 
 def _as_listed(make, split, past_wins=True):
     """The report's listing by one core: CPU seconds; split: its S, whose part on the host is not timed, or 0."""
 
-    def body(bench):
-        given, rules, listed = make(), game.rules(), Listed()
+    def body(bench, given):
+        rules, listed = game.rules(), Listed()
         states = [game.parse(text, rules).state for text in given.texts]
         began, found = time.process_time(), []
         for state in states:
@@ -124,26 +134,25 @@ def _as_listed(make, split, past_wins=True):
         nodes, scores = sum(calls for _, calls in found), [int(score) for score, _ in found]
         return _result(given, None if split else seconds, nodes, 0, scores)
 
-    return body
+    return _of(make, body)
 
 
 def _on_ranks(point, make, ranks, repeat):
     """Positions handed out to ranks, as ``solve`` does it: wall time."""
 
-    def body(bench):
-        given = make()
+    def body(bench, given):
         asked = {"game": "connect4", "exact": True}
         bench.search(given.texts[: 2 * ranks], ranks, positions.MIB, **asked)  # after which all ranks have the kernels
         found = bench.search(given.texts, ranks, positions.MIB, **asked)
         figures = (found[key] for key in ("seconds", "nodes", "table_hits", "scores"))
         return _result(given, *figures, ranks=found["ranks"], workers=found["workers"])
 
-    return Measurement(point, body, repeat, ranks)
+    return Measurement(point, _of(make, body), repeat, ranks)
 
 
 def _on_gpu(point, make, split, tabled, repeat):
-    def body(bench):
-        given, rules = make(), game.rules()
+    def body(bench, given):
+        rules = game.rules()
         mib = _GPU_TABLE.get(_class_of(point["class"])[-2:], 4096) if tabled else 1
         how = {"table_mib": mib, "split": split, "table_left": None if tabled else _NO_TABLE}
         states = positions.states(given.texts)
@@ -159,7 +168,7 @@ def _on_gpu(point, make, split, tabled, repeat):
         more = {"complete": bool(complete.all()), "device": bench.gpu.name}
         return _result(given, seconds, counts["nodes"], counts["hits"], scores.tolist(), **more)
 
-    return Measurement(point, body, repeat, gpus=1)
+    return Measurement(point, _of(make, body), repeat, gpus=1)
 
 
 def _figures(found, at):

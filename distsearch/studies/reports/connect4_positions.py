@@ -27,6 +27,7 @@ CLASSES = {  # stones on the board, and plies to the end if both sides play as w
 NAMES = {"L3": "end", "L2": "middle", "L1": "opening", "R1": "easy", "R2": "medium", "R3": "hard"}
 _BUDGET = 1 << 22  # nodes, 0.3 s, after which a position that is drawn is dropped; hard ones have no such budget
 MIB = 64  # of the table, which no easy search uses
+_drawn = {}  # Positions by class, count and seed
 
 
 class Positions(NamedTuple):
@@ -44,38 +45,60 @@ def plies_to_end(left, score):
     return left - 2 * (abs(score) - 1) - (left + (score > 0)) % 2
 
 
-@functools.cache
-def drawn(name, count, seed):
-    """Return Positions of a class, of random games by the seed; their scores are the CPU's.
+def drawn(name, count, seed, interrupted=lambda: False):
+    """Return Positions of a class, of random games by the seed; their scores are the CPU's. Fewer if interrupted.
 
     Openings that take one rank more than a budget are dropped, but hard ones, so the hardest medium ones are missing.
     """
+    if (name, count, seed) in _drawn:
+        return _drawn[name, count, seed]
     stones, plies = CLASSES[name]
     rules, rng, texts, scores = connect4.rules(), random.Random(f"{name} {seed}"), [], []
     budget = 0 if name.endswith("R3") else _BUDGET
-    while len(texts) < count:
+    while len(texts) < count and not interrupted():
         position = random_position(connect4, rules, stones, rng)
         played = int(position.state[1]).bit_count()
-        if played not in stones:
-            continue
-        found, _ = solved(np.array([position.state], np.uint64), budget)
-        score = int(found["score"][0])
-        if found["complete"][0] and plies_to_end(42 - played, score) in plies:
+        if played in stones and (score := _score_in_class(position.state, 42 - played, plies, budget)) is not None:
             texts.append(connect4.text(position, rules))
             scores.append(score)
-    return Positions(texts, scores, f"{name}, random games, seed {seed}")
+    found = Positions(texts, scores, f"{name}, random games, seed {seed}")
+    if len(texts) == count:
+        _drawn[name, count, seed] = found
+    return found
 
 
-def solved(states, budget=0):
+def _score_in_class(state, left, plies, budget):
+    """Return the score of a state if by best play its game takes a number of plies in ``plies``, None if not.
+
+    left: empty squares; budget: nodes of a search after which it is given up. Whether the score is on this or that
+    side of where the class begins or ends takes a null window, which is a small part of the work of the exact score.
+    """
+    low, high = -(left + 1) // 2, (left + 1) // 2
+    wanted = [score for score in range(low, high + 1) if plies_to_end(left, score) in plies]
+    edges = [score for score in range(low, high) if (score in wanted) != (score + 1 in wanted)]
+    for edge in sorted(edges, key=abs, reverse=True):  # wins and losses that come soon are found soon
+        if not low <= edge < high:
+            continue
+        found, _ = solved(np.array([state], np.uint64), budget, (edge, edge + 1))
+        if not found["complete"][0]:
+            return None
+        low, high = (edge + 1, high) if found["score"][0] > edge else (low, edge)
+    if low not in wanted:
+        return None
+    found, _ = solved(np.array([state], np.uint64), budget)
+    return int(found["score"][0]) if found["complete"][0] else None
+
+
+def solved(states, budget=0, window=(-kernels.INFINITY, kernels.INFINITY)):
     """Return (what one core's solver finds of states, a row each, see ``engines.pvs.layout.ANSWER``; its CPU seconds).
 
-    budget: nodes after which it gives one up, 0: none. It begins with empty tables.
+    budget: nodes after which it gives one up, 0: none; window: of scores. It begins with empty tables.
     """
     solver = _solver()
     solver.clear()
     asked = np.zeros(len(states), REQUEST)
-    asked["low"], asked["high"], asked["brief"] = -kernels.INFINITY, kernels.INFINITY, 1
-    asked["budget"] = budget
+    asked["low"], asked["high"] = window
+    asked["brief"], asked["budget"] = 1, budget
     began = time.process_time()
     found, _ = solver.batch(states, asked, 1 << 60)
     return found, time.process_time() - began
