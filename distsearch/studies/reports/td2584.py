@@ -42,7 +42,7 @@ _SPLITS = 1, 4, 16, 64  # subtrees a worker: how far down a tree is split
 _SPEED = {0: (4000, 100_000), 1: (200, 5000), 2: (20, 500), 3: (4, 64)}  # games to learn from, by layers
 _UPDATED = (200, 1000), (1000, 1000)  # games, steps
 _GPUS = 1, 2, 4
-_GPUS_LEARN = {0: (400_000, 2_000_000), 2: (8000, 40_000), 3: (1000, 4000)}  # games, by layers
+_GPUS_LEARN = {0: (50_000, 400_000), 2: (2000, 20_000), 3: (300, 2000)}  # games, by layers
 
 
 def _point(study_size, part, **more):
