@@ -1,4 +1,4 @@
-"""Weights of ``rows`` by playing: generations of candidates, all games of one spread over whatever cluster there is."""
+"""Weights of an evaluation by playing: generations of candidates, all games of one spread over the cluster there is."""
 
 import json
 import math
@@ -12,6 +12,7 @@ from .. import __version__, evaluation, games
 from ..core.errors import UserError
 from ..engines.player import seed_of
 from ..evaluation.row_heuristic import Weights
+from ..evaluation.weighted_sum import SumWeights
 from ..formats.game_records import RecordFile
 from ..jobs.self_play import HANDED_OUT, CandidatesPool
 from ..jobs.two_player import KINDS
@@ -22,7 +23,7 @@ from .facts import Facts, compact
 from .options import CHANCES
 from .play_summary import depth_text
 from .run import run
-from .weights_search import WeightsSearch
+from .weights_search import WeightsSearch, space_of
 
 _MOST_GAMES = 10**6  # of a generation, and generations
 
@@ -52,7 +53,7 @@ class TuneResult:
 
     asked: dict
     generations: int  # that were played to their end
-    weights: Weights
+    weights: Weights | SumWeights
     value: float | None  # mean log score of the last generation's best candidate
     average: float | None  # its mean score
     played: int  # games
@@ -71,8 +72,8 @@ class TuneResult:
         return json.dumps(
             {
                 "game": self.asked["game"],
-                "evaluation": f"rows:{self.weights.text}",
-                "weights": self.weights._asdict(),
+                "evaluation": self.weights.evaluation,
+                "weights": self.weights.by_name(),
                 "asked": self.asked,
                 "complete": self.complete,
                 "generations": self.generations,
@@ -98,7 +99,7 @@ class TuneResult:
         best = "" if self.average is None else f"  last best  average {self.average:,.0f}\n"
         return (
             f"{asked['game']} {asked['board']}  {self.generations} generations of {how}, seed {asked['seed']}\n"
-            f"  found      rows:{self.weights.text}\n  start      {asked['start']}\n{best}"
+            f"  found      {self.weights.evaluation}\n  start      {asked['start']}\n{best}"
             f"{self.seconds:.2f} s, {self.ranks} rank{'s' * (self.ranks > 1)}, {self.played:,} games, "
             f"{rate} moves/s{stopped}"
         )
@@ -123,10 +124,11 @@ def tune(options, budget, seed, cluster, progress, interrupted, record=None):
         "chance": options.chance or CHANCES[0],
         **vars(budget),
         "seed": seed,
-        "start": f"rows:{start.text}",
+        "start": start.evaluation,
         **({"depth_by_empty": options.depth_by_empty} if options.depth_by_empty else {}),
     }
-    search = WeightsSearch(start, len(game.VALUES) - 1, budget.population, budget.sigma, seed)
+    space = space_of(start, len(game.VALUES) - 1)
+    search = WeightsSearch(start, space, budget.population, budget.sigma, seed)
     setup = options.setup("weighted_game")
     runner = KINDS["weighted_game"](setup)
     found = TuneResult(
@@ -145,7 +147,7 @@ def tune(options, budget, seed, cluster, progress, interrupted, record=None):
         compile_with_notice(options.game, runner.compile, progress, Recipe.of_setup(setup), interrupted)
         while not found.complete:
             candidates, games_seed = search.ask(), seed_of(seed, found.generations)
-            pool = CandidatesPool(game, rules, options.depth, np.array(candidates), budget.games, games_seed)
+            pool = CandidatesPool(game, rules, options.depth, _numbers(candidates), budget.games, games_seed)
             took = run(
                 cluster,
                 setup,
@@ -169,14 +171,19 @@ def tune(options, budget, seed, cluster, progress, interrupted, record=None):
                 line = {
                     "generation": found.generations,
                     "games_seed": games_seed,
-                    "candidates": [f"rows:{weights.text}" for weights in candidates],
+                    "candidates": [weights.evaluation for weights in candidates],
                     "values": values,
                     "averages": scores.mean(axis=1).tolist(),
-                    "mean_weights": f"rows:{found.weights.text}",
+                    "mean_weights": found.weights.evaluation,
                     "step": search.sigma,
                 }
                 lines.write(json.dumps({**asked, **line, "version": __version__}))
     return found
+
+
+def _numbers(candidates):
+    """Return the weights of candidates, float64, a row each."""
+    return np.array([weights.numbers for weights in candidates])
 
 
 def mean_logs(scores):

@@ -16,7 +16,8 @@ of such a network, or its file's, asks for another rule for *dead boards*, on wh
 worth what the network says of them, as in a report on 2584, and not 0.
 
 ``WEIGHTED`` in the same module has those whose name may be followed by ``:`` and weights: what reads that text, and the
-weights of the name alone. Their tables take weights as another argument.
+weights of the name alone. Their tables take weights as another argument. Weights of these, and those of a sum, can be
+searched for: see ``weights``.
 """
 
 import functools
@@ -142,21 +143,39 @@ def _is_sum(game, name):
 
 
 def weights(game, name):
-    """Return the Weights of ``game``'s evaluation called ``name``; raises UserError if it has none."""
+    """Return the weights of ``game``'s evaluation called ``name``: ``row_heuristic.Weights``, or SumWeights.
+
+    Raises UserError if it has none that could be searched for: a sum needs two terms, each of another name.
+    """
     check(game, name)
     base, colon, given = name.partition(":")
+    if _is_sum(game, name):
+        terms = tuple(weighted_sum.parse(name, list(_known(game))))
+        if not 1 < len(terms) == len({each.name for each in terms}):
+            raise UserError(f"evaluation '{name[:40]}' is not a sum of several different terms, whose weights decide")
+        return weighted_sum.SumWeights(terms)
     if base not in _weighted(game):
         raise UserError(
             f"evaluation '{name[:40]}' for {game.NAME} has no weights; there is "
-            f"{', '.join(_weighted(game)) or 'none that has'}"
+            f"{', '.join(_weighted(game)) or 'none that has'}, and sums such as monotonicity+2.7*free"
         )
     parse, usual = _weighted(game)[base]
     return parse(given) if colon else usual
 
 
-def tables_of(game, base):
-    """Return what makes the tables of an evaluation that has weights: (rules, weights) -> uint64 array."""
-    return _known(game)[base][1]
+def tables_by_weights(game, name, rules):
+    """Return what makes the tables of an evaluation by other ``numbers`` of its weights: (numbers) -> uint64 array."""
+    of_name = weights(game, name)
+    if not isinstance(of_name, weighted_sum.SumWeights):
+        make = _known(game)[name.partition(":")[0]][1]
+        return lambda numbers: make(rules, type(of_name)(*numbers))
+    tables = {each.name: find(game, each.name, rules).tables for each in of_name.terms}
+
+    def make_sum(numbers):
+        terms = [each._replace(weight=weight) for each, weight in zip(of_name.terms, numbers, strict=True)]
+        return weighted_sum.tables_of(terms, tables)
+
+    return make_sum
 
 
 @functools.cache  # looking for a module that is not there takes a fifth of a millisecond

@@ -36,6 +36,20 @@ class Weights(NamedTuple):
         """As ``parse`` reads them."""
         return ",".join(f"{weight:.9g}" for weight in self)
 
+    @property
+    def evaluation(self):
+        """The name of the evaluation by these weights."""
+        return f"rows:{self.text}"
+
+    @property
+    def numbers(self):
+        """The weights, six floats."""
+        return tuple(self)
+
+    def by_name(self):
+        """Return {name: weight}."""
+        return self._asdict()
+
     def fit(self, most):
         """Whether tables can hold what lines are worth by these weights; most: the highest code."""
         try:

@@ -27,6 +27,30 @@ class Term(NamedTuple):
     weight: float
 
 
+class SumWeights(NamedTuple):
+    """Terms of a sum, whose weights can be searched for: what ``row_heuristic.Weights`` are to ``rows``."""
+
+    terms: tuple[Term, ...]
+
+    @property
+    def evaluation(self):
+        """The evaluation's name, as ``parse`` reads it."""
+        return "+".join(f"{each.weight:.9g}*{each.name}" for each in self.terms)
+
+    @property
+    def numbers(self):
+        """The weights, floats in the order of the terms."""
+        return tuple(each.weight for each in self.terms)
+
+    def by_name(self):
+        """Return {name: weight}."""
+        return {each.name: each.weight for each in self.terms}
+
+    def fit(self):
+        """Whether ``parse`` takes all of them."""
+        return all(0 < each.weight <= _MOST_WEIGHT for each in self.terms)
+
+
 def is_sum(text):
     """Whether a text is more than a name."""
     return "+" in text or "*" in text
@@ -68,10 +92,17 @@ def bound_to(game_tag, parts, made):
 
     made: name → Evaluation, of the parts. The name stands for the function, whatever the weights.
     """
-    name, function, tables = f"sum_{game_tag}", nothing, np.zeros(0, np.uint64)
+    name, function = f"sum_{game_tag}", nothing
     for each in parts:
         name += f"-{each.name}"
         function = jit.specialise(weighted, name, {"before": function, "part": made[each.name].function})
+    return name, function, tables_of(parts, {name: each.tables for name, each in made.items()})
+
+
+def tables_of(parts, tables_by_name):
+    """Return the tables of the sum of Parts, of the tables of each."""
+    tables = np.zeros(0, np.uint64)
+    for each in parts:
         head = np.array([2 + len(tables), np.float64(each.weight).view(np.uint64)], np.uint64)
-        tables = np.concatenate([head, tables, made[each.name].tables])
-    return name, function, tables
+        tables = np.concatenate([head, tables, tables_by_name[each.name]])
+    return tables

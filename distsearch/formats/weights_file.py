@@ -5,6 +5,7 @@ import math
 
 from ..core.errors import UserError
 from ..evaluation.row_heuristic import Weights
+from ..evaluation.weighted_sum import SumWeights, Term
 
 _ENDING = ".json"
 _LONGEST = 1 << 20  # bytes; what is longer is no file of weights
@@ -13,8 +14,8 @@ _LONGEST = 1 << 20  # bytes; what is longer is no file of weights
 def named(text: str, game: str) -> str:
     """Return the name of an evaluation: ``text``, or that of the weights in the file it names; raises UserError.
 
-    A file is a JSON object whose ``weights`` are the six of ``rows`` by name; other fields say where they are from, of
-    which ``game`` has to be this one.
+    A file is a JSON object whose ``weights`` are the six of ``rows`` by name, or those of a sum by its terms' names; other
+    fields say where they are from, of which ``game`` has to be this one.
     """
     if not text.endswith(_ENDING):
         return text
@@ -25,13 +26,15 @@ def named(text: str, game: str) -> str:
     if content.get("game", game) != game:
         raise UserError(f"{shown} has weights for {str(content['game'])[:40]}, not for {game}")
     given = content["weights"]
-    if set(given) != set(Weights._fields):
-        raise UserError(f"{shown}: weights are {', '.join(Weights._fields)}, and no others")
+    of_rows = set(given) == set(Weights._fields)
+    only_of_rows = set(Weights._fields) - {"free"}  # that is a term of sums as well
+    if not of_rows and (not given or only_of_rows & set(given)):
+        raise UserError(f"{shown}: weights are {', '.join(Weights._fields)}, and no others, or those of a sum's terms")
     for name, weight in given.items():
         number = isinstance(weight, int | float) and not isinstance(weight, bool)
         if not number or abs(weight) > 1e300 or math.isnan(weight):
             raise UserError(f"{shown}: {name} is not a number")
-    return f"rows:{Weights(**given).text}"
+    return (Weights(**given) if of_rows else SumWeights(tuple(Term(*each) for each in given.items()))).evaluation
 
 
 def _read(path):

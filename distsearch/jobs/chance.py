@@ -11,7 +11,6 @@ from ..engines.expectimax import Expectimax
 from ..engines.expectiminimax import Expectiminimax
 from ..engines.player import Player
 from ..engines.self_play import MAX_PLIES, SelfPlay
-from ..evaluation.row_heuristic import Weights
 from .joinable import Joinable
 from .records import record
 from .setups import evaluated
@@ -45,9 +44,9 @@ def game_job(words: int) -> np.dtype:
     return record("job_id", "depth", "seed", "chance_steps", ("state", np.uint64, words))
 
 
-def weighted_game_job(words: int) -> np.dtype:
-    """Record of a part of a game with weights of the evaluation of its own: ``row_heuristic.Weights``."""
-    return np.dtype([*game_job(words).descr, ("weights", np.float64, len(Weights._fields))])
+def weighted_game_job(words: int, weights: int) -> np.dtype:
+    """Record of a part of a game with numbers of its own, so many, for the weights of the evaluation."""
+    return np.dtype([*game_job(words).descr, ("weights", np.float64, weights)])
 
 
 def game_result(words: int, recorded: bool) -> np.dtype:
@@ -223,9 +222,11 @@ class WeightedGameRunner(GameRunner):
 
     def __init__(self, setup: dict[str, Any]):
         super().__init__(setup)
-        self.job_dtype = weighted_game_job(self.job_dtype["state"].shape[0])
-        game, self._rules, chosen = evaluated(setup)
-        self._tables_of, self._weights = evaluation.tables_of(game, chosen.name), None
+        game, rules, _ = evaluated(setup)
+        count = len(evaluation.weights(game, setup["evaluation"]).numbers)
+        self.job_dtype = weighted_game_job(self.job_dtype["state"].shape[0], count)
+        self._tables_of = evaluation.tables_by_weights(game, setup["evaluation"], rules)
+        self._weights = None
 
     def batch(self, jobs: np.ndarray, budget: int) -> np.ndarray:
         others = np.flatnonzero((jobs["weights"] != jobs["weights"][0]).any(axis=1))
@@ -241,6 +242,6 @@ class WeightedGameRunner(GameRunner):
         super().begin(job)
 
     def _take_weights(self, job):
-        if (weights := Weights(*job["weights"].tolist())) != self._weights:
-            self._engine.evaluate_by(self._tables_of(self._rules, weights))
+        if (weights := tuple(job["weights"].tolist())) != self._weights:
+            self._engine.evaluate_by(self._tables_of(weights))
             self._weights = weights

@@ -136,7 +136,7 @@ class CandidatesPool(GamesPool):
         super().__init__(game, rules, depth, len(candidates) * each, seed)
         self._candidates, self._each = candidates, each
         self._seeds = np.array([seed_of(seed, number) for number in range(each)], np.uint64)
-        self._job_dtype = weighted_game_job(game.words(rules))
+        self._job_dtype = weighted_game_job(game.words(rules), candidates.shape[1])
 
     def _fill(self, job, number):
         super()._fill(job, number)

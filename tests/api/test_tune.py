@@ -56,6 +56,18 @@ def test_it_may_begin_anywhere():
     assert found.asked["start"] == "rows:200,600,40,3.9,10,3.4"
 
 
+def test_weights_of_a_sum(tmp_path):
+    found = tuned(str(tmp_path / "record"), evaluation="monotonicity+0.1*smoothness+2.7*free")
+    assert found.asked["start"] == "1*monotonicity+0.1*smoothness+2.7*free"
+    last = json.loads((tmp_path / "record").read_text().splitlines()[-1])
+    for candidate, average in zip(last["candidates"], last["averages"], strict=True):
+        options, _, _ = resolve("2048", "3x3", depth=1, evaluation=candidate)
+        scores = play(options, 3, last["games_seed"], InProcessCluster(KINDS), Silent(), lambda: False).scores
+        assert average == pytest.approx(sum(scores) / 3)
+    (tmp_path / "weights.json").write_text(found.to_json())
+    assert named(str(tmp_path / "weights.json"), "2048") == found.weights.evaluation != found.asked["start"]
+
+
 def test_it_says_which_boards_were_searched_deeper():
     assert tuned(depth_by_empty=((2, 3),)).asked["depth_by_empty"] == ((2, 3),)
     assert "depth_by_empty" not in tuned().asked

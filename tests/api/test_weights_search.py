@@ -4,14 +4,18 @@ import math
 
 import pytest
 
-from distsearch.api.weights_search import WeightsSearch
+from distsearch.api.weights_search import RowsSpace, WeightsSearch, space_of
 from distsearch.evaluation.row_heuristic import Weights, parse
+from distsearch.evaluation.weighted_sum import SumWeights, Term
 
 START = Weights(270, 700, 47, 4, 11, 3.5)
 
 
 def search(seed=1, population=12, sigma=0.3):
-    return WeightsSearch(START, 15, population, sigma, seed)
+    return WeightsSearch(START, RowsSpace(START, 15), population, sigma, seed)
+
+
+SUM = SumWeights((Term("monotonicity", 2.0), Term("smoothness", 0.1), Term("free", 2.7)))
 
 
 def test_candidates_are_those_of_the_seed(seed):
@@ -60,3 +64,14 @@ def test_it_finds_what_is_best(wanted, seed):
     for _ in range(60):
         found.tell([value(weights) for weights in found.ask()])
     assert found.mean_weights == pytest.approx(wanted, rel=0.05)
+
+
+def test_a_sum_keeps_its_first_weight_and_finds_the_others(seed):
+    wanted = {"monotonicity": 2.0, "smoothness": 0.8, "free": 0.9}
+    found = WeightsSearch(SUM, space_of(SUM, 15), 12, 0.5, seed)
+    assert found.mean_weights == SUM
+    for _ in range(60):
+        drawn = found.ask()
+        assert all(each.terms[0] == SUM.terms[0] and each.fit() for each in drawn)
+        found.tell([-sum(math.log(w / wanted[name]) ** 2 for name, w in each.by_name().items()) for each in drawn])
+    assert found.mean_weights.by_name() == pytest.approx(wanted, rel=0.05)

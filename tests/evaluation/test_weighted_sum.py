@@ -91,3 +91,18 @@ def test_bad_texts_are_refused(text, why):
 def test_games_of_two_have_no_sums(text):
     with pytest.raises(UserError, match="is not complex or"):
         Options("othello", depth=1, evaluation=text)
+
+
+def test_weights_of_a_sum_make_the_tables_that_its_name_has():
+    rules, text = GAME.rules(), "monotonicity+0.1*rows+2.7*free"
+    weights = evaluation.weights(GAME, text)
+    assert (weights.evaluation, weights.numbers) == ("1*monotonicity+0.1*rows+2.7*free", (1.0, 0.1, 2.7))
+    make, other = evaluation.tables_by_weights(GAME, text, rules), "3*monotonicity+0.5*rows+7*free"
+    assert (make(weights.numbers) == evaluation.find(GAME, text, rules).tables).all()
+    assert (make((3.0, 0.5, 7.0)) == evaluation.find(GAME, other, rules).tables).all()
+
+
+@pytest.mark.parametrize("text", ["2*free", "free+2*free", "free+snake+free"])
+def test_weights_that_decide_nothing_are_not_searched_for(text):
+    with pytest.raises(UserError, match="several different terms"):
+        evaluation.weights(GAME, text)

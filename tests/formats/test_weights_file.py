@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from distsearch import evaluation, games
 from distsearch.core.errors import UserError
 from distsearch.formats.weights_file import named
 
@@ -25,6 +26,14 @@ def test_weights_become_a_name(more, tmp_path):
     assert named(written(tmp_path, {"weights": WEIGHTS, **more}), "2048") == "rows:270,700.5,47,4,11,3.5"
 
 
+def test_weights_of_a_sum_become_its_name(tmp_path):
+    weights = {"monotonicity": 1, "smoothness": 1e-5, "free": 1000000}
+    name = named(written(tmp_path, {"weights": weights}), "2048")
+    assert name == "1*monotonicity+1e-05*smoothness+1000000*free"
+    game = games.find("2048")
+    assert evaluation.weights(game, name).by_name() == weights
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -37,6 +46,8 @@ def test_weights_become_a_name(more, tmp_path):
         ({"weights": [1, 2, 3, 4, 5, 6]}, "has no weights"),
         ({"weights": WEIGHTS, "game": "2584"}, "for 2584, not for 2048"),
         ({"weights": {**WEIGHTS, "snake": 1}}, "and no others"),
+        ({"weights": {"order": 1, "snake": 1}}, "and no others"),
+        ({"weights": {}}, "and no others"),
         ({"weights": dict.fromkeys(list(WEIGHTS)[:5], 1)}, "and no others"),
         *(({"weights": {**WEIGHTS, "sum": wrong}}, "sum is not a number") for wrong in ("1", None, True, [1], 1e301)),
         (b'{"weights": ' + json.dumps({**WEIGHTS, "sum": float("nan")}).encode() + b"}", "sum is not a number"),
