@@ -10,9 +10,11 @@ from typing import Any, NamedTuple
 
 from .. import games
 from ..core.errors import UserError
+from ..evaluation import PLAYOUT
 from .declarations import shown
 
-SAMPLED = "averaged", "ida"
+SAMPLED = "averaged", "ida", "mcts"
+BY_NODES = "ida", "mcts"  # sampled runs without a depth
 
 
 class Row(NamedTuple):
@@ -48,14 +50,25 @@ ROWS = (
         lambda o, given: o.has_adversary,
         "goes with expectiminimax, minimax and alphabeta in games against chance; not with {o.algorithm} in {o.game}",
     ),
-    Row("runs seed", lambda o, given: o.algorithm in SAMPLED, "goes with averaged and ida, not with {o.algorithm}"),
+    Row(
+        "runs seed", lambda o, given: o.algorithm in SAMPLED, "goes with averaged, ida and mcts, not with {o.algorithm}"
+    ),
     Row("width", lambda o, given: o.algorithm == "averaged", "goes with averaged, not with {o.algorithm}"),
     Row(
         "nodes",
-        lambda o, given: not o.against_chance or o.algorithm in ("expectimax", "ida"),
-        "goes with expectimax and ida in a game against chance, not with {o.algorithm}",
+        lambda o, given: not o.against_chance or o.algorithm in ("expectimax", *BY_NODES),
+        "goes with expectimax, ida and mcts in a game against chance, not with {o.algorithm}",
     ),
-    Row("nodes", lambda o, given: o.algorithm != "ida" or not o.timed, "goes without time and clock in ida"),
+    Row(
+        "nodes",
+        lambda o, given: o.algorithm not in BY_NODES or not o.timed,
+        "goes without time and clock in {o.algorithm}",
+    ),
+    Row(
+        "evaluation",
+        lambda o, given: o.evaluation != PLAYOUT or o.algorithm == "mcts",
+        "playout, games of random moves, goes with mcts",
+    ),
     Row(
         "min_probability chance",
         lambda o, given: o.algorithm == "expectimax",
@@ -73,8 +86,8 @@ ROWS = (
     ),
     Row(
         "depth layers",
-        lambda o, given: o.algorithm != "ida",
-        "goes without ida, which is limited by nodes (of each run) or time",
+        lambda o, given: o.algorithm not in BY_NODES,
+        "goes without {o.algorithm}, which is limited by nodes (of each run) or time",
     ),
     # depths
     Row("layers", lambda o, given: "depth" not in given, "goes without depth: the one stands for the other"),
@@ -147,7 +160,7 @@ ROWS = (
         "search",
         lambda o, given: o.nodes is None or o.algorithm != "expectimax",
         "{o.game} goes without nodes, which depend on the number of workers: give depth, layers or time; "
-        "nodes goes with ida, and with play",
+        "nodes goes with ida and mcts, and with play",
     ),
     Row("search", lambda o, given: o.clock is None, "{o.game} goes without clock, which is for the moves of a game"),
     Row(
@@ -158,7 +171,7 @@ ROWS = (
     Row(
         "seed_of_start",
         lambda o, given: o.runs is not None or o.against_chance and given.get("position", "startpos") == "startpos",
-        "goes with startpos of a game against chance, and with averaged and ida",
+        "goes with startpos of a game against chance, and with averaged, ida and mcts",
     ),
     Row(
         "check",

@@ -20,6 +20,7 @@ from ..formats.checkpoint import NO_CHECKPOINT
 from ..games.interface import CHANCE, END, MAX_MOVES, Position, step
 from ..jobs.expectimax import ExpectimaxPool
 from ..jobs.expectiminimax import ExpectiminimaxPool
+from ..jobs.mcts import MctsPool
 from ..jobs.sampled import AveragedPool, IdaPool
 from ..jobs.two_player import KINDS
 from . import meaning
@@ -285,7 +286,7 @@ class AdversarySearcher(ChanceSearcher):
         return outcome
 
 
-_FIRST_BOARDS = 1_000  # of a run of ida under a limit of time; then twice as many, until the time is up
+_FIRST_BOARDS = 1_000  # of a run of ida or mcts under a limit of time; then twice as many, until the time is up
 _MOST_BOARDS = 1 << 40
 
 
@@ -327,7 +328,22 @@ class IdaSearcher(ChanceSearcher):
         return outcome
 
 
-_AGAINST_CHANCE = {"expectimax": ChanceSearcher, "averaged": AveragedSearcher, "ida": IdaSearcher}
+class MctsSearcher(IdaSearcher):
+    """Searches positions by trees of simulations; see ``engines.mcts``. Nodes of a tree go up as runs' of ida do."""
+
+    def _pool(self, position, nodes):
+        return MctsPool(self.game, self.rules, position, nodes, self._options.runs, self._options.seed)
+
+    def _outcome(self, position, pool, nodes, interrupted):
+        outcome, options = ChanceSearcher._outcome(self, position, pool, nodes, interrupted), self._options
+        outcome.runs, outcome.seed, outcome.depth = options.runs, options.seed, 2 * pool.longest
+        outcome.unit = "of the visits"
+        if self._setup["points"] and not math.isnan(pool.mean):
+            outcome.meaning = meaning.of_points(pool.mean)
+        return outcome
+
+
+_AGAINST_CHANCE = {"expectimax": ChanceSearcher, "averaged": AveragedSearcher, "ida": IdaSearcher, "mcts": MctsSearcher}
 
 
 def searcher_of(options: Options) -> type[Searcher]:

@@ -13,7 +13,7 @@ from ..engines import ida
 from ..engines.alphabeta import parse_ordering
 from ..evaluation import probcut_fit
 from ..tree.policies import POLICIES
-from .applicability import SAMPLED, check
+from .applicability import BY_NODES, SAMPLED, check
 from .clock import check_clock, parse_clock
 from .declarations import Option, among, check_names, check_values, declared, shown, suggestion
 
@@ -27,9 +27,9 @@ PRUNINGS = ("alphabeta", "none")
 DEFAULT_SECONDS = 5.0
 DEEPEST = 1000  # plies; more than any game has
 MOST_NODES = 10**18
-RUNS = {"averaged": 10, "ida": 16}  # unless asked for otherwise
+RUNS = {"averaged": 10, "ida": 16, "mcts": 16}  # unless asked for otherwise
 WIDTH = 3
-IDA_NODES = 20_000  # of a run: 10 to 20 ms
+RUN_NODES = {"ida": 20_000, "mcts": 50_000}  # of a run: 10 to 20 ms
 _SEARCHES = "search solve simulate"
 _PROGRAMS = "nboard gtp"  # which search for other programs, games of two players alone
 _ANY_GAME = f"{_SEARCHES} play"  # commands in which a search chooses a move
@@ -130,7 +130,8 @@ class Options:
     nodes: Annotated[
         int | None,
         _limit(
-            "search deeper and deeper until this many nodes were searched, repeatably; of ida: nodes of a run (20000)",
+            "search deeper and deeper until this many nodes were searched, repeatably; of ida and mcts: nodes of a run "
+            "(20000, 50000)",
             "N",
             unit="nodes",
             low=1,
@@ -156,7 +157,7 @@ class Options:
         str | None,
         _how(
             "alphabeta (default) or minimax; against chance expectimax (default), expectiminimax, minimax, "
-            "alphabeta, averaged or ida",
+            "alphabeta, averaged, ida or mcts",
             "NAME",
         ),
     ] = None
@@ -191,8 +192,8 @@ class Options:
         str | None,
         Option(
             "what values positions at the depth limit, such as patterns, complex, ntuple, rows, rows:W,W,W,W,W,W, or "
-            "a sum such as monotonicity+2.7*free; or a file of weights, FILE.npz of train or FILE.json of tune "
-            "(default: the strongest that comes with the game and board, which `distsearch help GAME` names)",
+            "a sum such as monotonicity+2.7*free; of mcts playout as well; or a file of weights, FILE.npz of train or "
+            "FILE.json of tune (default: the strongest that comes with the game and board, which `distsearch help GAME` names)",
             "NAME",
             commands=_EVERY,
             served=True,
@@ -294,7 +295,7 @@ class Options:
     runs: Annotated[
         int | None,
         _sampled(
-            "number of sampled searches to average: averaged (default 10), ida (default 16)", "N", low=1, high=10_000
+            "number of sampled searches: averaged (default 10), ida and mcts (default 16)", "N", low=1, high=10_000
         ),
     ] = None
     width: Annotated[
@@ -321,8 +322,8 @@ class Options:
         given = {name: value for name, value in given.items() if value != declared(Options)[name].default}
         if self.layers is not None and self.depth is None:
             self.depth = self.layer_plies * self.layers + 1
-        if self.algorithm == "ida" and self.nodes is None and not self.timed:
-            self.nodes = IDA_NODES
+        if self.algorithm in BY_NODES and self.nodes is None and not self.timed:
+            self.nodes = RUN_NODES[self.algorithm]
         self.policy_by_default = self.policy is None
         if self.policy is None:
             shares = self.takes_table and self.nodes is None and self.load_factor is None
@@ -333,7 +334,8 @@ class Options:
         self.board = games.checked_board(module, self.board)
         check_rules(module, self.rules)
         self.evaluation = self._strongest(module) if self.evaluation is None else self.evaluation
-        evaluation.check(module, self.evaluation)
+        if self.evaluation != evaluation.PLAYOUT:
+            evaluation.check(module, self.evaluation)
         self.limited = self.exact or self.timed or not self.depth is self.nodes is None
         if not self.limited:
             self.time = DEFAULT_SECONDS
@@ -357,7 +359,7 @@ class Options:
 
     def _strongest(self, module):
         # what an adversary, a sampled run or a puzzle values boards by is not the points that they will bring
-        if self.against_chance and self.algorithm != "expectimax":
+        if self.against_chance and self.algorithm not in ("expectimax", "mcts"):
             return evaluation.hand_made(module)
         return evaluation.default(module, _rules(self.game, self.board, tuple(self.rules.items())))
 
@@ -475,7 +477,8 @@ class Options:
             return {
                 "kind": kind or self.algorithm,
                 **of,
-                "points": evaluation.learnt(games.find(self.game), self.evaluation),
+                "points": self.evaluation == evaluation.PLAYOUT
+                or evaluation.learnt(games.find(self.game), self.evaluation),
                 "min_probability": self.min_probability or 0.0,
                 "uniform_chance": self.chance == "uniform",
                 "width": self.width,

@@ -182,7 +182,7 @@ class Outcome(RunFigures):
             return "unknown"
         if self.chance_to_move:
             return "none: chance is to move"
-        if self.algorithm in ("expectimax", "averaged", "ida") or self.pruning is not None:
+        if self.algorithm in ("expectimax", "averaged", "ida", "mcts") or self.pruning is not None:
             return "none: no legal move"
         return "none: the game is over"
 
@@ -199,6 +199,8 @@ class Outcome(RunFigures):
     def _runs_text(self):
         if self.runs is None:
             return ""
+        if self.algorithm == "mcts":
+            return f", {self.runs} tree{'s' * (self.runs > 1)}"
         how = f"of width {self.width}" if self.goals is None else f"({self.goals} to a larger tile)"
         return f", {self.runs} run{'s' * (self.runs > 1)} {how}"
 

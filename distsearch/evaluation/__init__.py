@@ -35,6 +35,7 @@ from . import weighted_sum
 from .move_ordering import OTHELLO_8X8, MoveOrdering
 from .tuple_network import ENDING
 
+PLAYOUT = "playout"  # in place of an evaluation, of Monte-Carlo tree search: games of random moves
 DEAD = ":dead"  # behind a network of a game against chance: dead boards are worth what it says
 
 

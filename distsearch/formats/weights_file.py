@@ -14,8 +14,8 @@ _LONGEST = 1 << 20  # bytes; what is longer is no file of weights
 def named(text: str, game: str) -> str:
     """Return the name of an evaluation: ``text``, or that of the weights in the file it names; raises UserError.
 
-    A file is a JSON object whose ``weights`` are the six of ``rows`` by name, or those of a sum by its terms' names; other
-    fields say where they are from, of which ``game`` has to be this one.
+    A file is a JSON object whose ``weights`` are the six of ``rows`` by name, or those of a sum by its terms' names;
+    other fields say where they are from, of which ``game`` has to be this one.
     """
     if not text.endswith(_ENDING):
         return text

@@ -21,6 +21,7 @@ from ..engines.pvs.layout import ANSWER, REQUEST
 from ..engines.pvs.table import DEFAULT_MIB, new_shared_table
 from .chance import EngineRunner, ExpectimaxRunner, ExpectiminimaxRunner, GameRunner, WeightedGameRunner
 from .joinable import Joinable
+from .mcts import MctsRunner
 from .records import record
 from .sampled import AveragedRunner, IdaRunner
 from .setups import evaluated, rules_of
@@ -309,6 +310,7 @@ _WITHOUT_TABLE = {
     "expectiminimax": ExpectiminimaxRunner,
     "averaged": AveragedRunner,
     "ida": IdaRunner,
+    "mcts": MctsRunner,
     "game": GameRunner,
     "weighted_game": WeightedGameRunner,
     "empty": EmptyRunner,

@@ -126,10 +126,10 @@ pv | texts | the principal variation, move by move
 ranks | integer | MPI ranks
 workers | integer | ranks that search
 algorithm | text | as asked
-runs | integer | of averaged and ida: sampled searches that are averaged
+runs | integer | of averaged, ida and mcts: sampled searches, or trees
 width | integer | of averaged: outcomes of chance that are sampled at each node
 goals | integer | of ida: runs that made a larger tile than the position has
-seed | integer | of averaged and ida: of the runs
+seed | integer | of averaged, ida and mcts: of the runs
 chance_to_move | boolean | true where chance is to move, so that there is no move
 pruning | text | where an adversary chooses for chance (expectiminimax, minimax, alphabeta): `alphabeta` or `none`
 par_depth | integer | of these three: plies at which jobs are, if asked for

@@ -20,6 +20,8 @@ AGAINST_CHANCE = [
     ("2048", "2x2", {"algorithm": "alphabeta", "depth": 3}),
     ("2048", "2x2", {"algorithm": "averaged", "depth": 2, "runs": 3}),
     ("2048", "2x2", {"algorithm": "ida", "nodes": 50, "runs": 3}),
+    ("2048", "2x2", {"algorithm": "mcts", "nodes": 50, "runs": 3}),
+    ("2584", "2x2", {"algorithm": "mcts", "evaluation": "playout", "nodes": 50, "runs": 2}),
     ("2048", "3x3", {"algorithm": "random"}),
     ("2584", "2x2", {"layers": 1}),
     ("2584", "2x2", {"algorithm": "alphabeta", "layers": 1}),

@@ -20,9 +20,9 @@ def test_defaults():
 @pytest.mark.parametrize(
     ("given", "why"),
     [
-        ({"runs": 3}, "runs goes with averaged and ida"),
+        ({"runs": 3}, "runs goes with averaged, ida and mcts"),
         ({"width": 3}, "width goes with averaged"),
-        ({"seed": 3}, "seed goes with averaged and ida"),
+        ({"seed": 3}, "seed goes with averaged, ida and mcts"),
         ({"algorithm": "averaged", "runs": 0}, "runs 0 is not"),
         ({"algorithm": "averaged", "runs": 10_001}, "runs 10001 is not"),
         ({"algorithm": "averaged", "runs": 1.5}, "runs 1.5 is not a whole number"),
@@ -31,7 +31,7 @@ def test_defaults():
         ({"algorithm": "averaged", "seed": -1}, "seed -1 is not"),
         (
             {"algorithm": "averaged", "nodes": 100},
-            "nodes goes with expectimax and ida in a game against chance, not with averaged",
+            "nodes goes with expectimax, ida and mcts in a game against chance, not with averaged",
         ),
         ({"algorithm": "averaged", "min_probability": 0.1}, "min-probability"),
         ({"algorithm": "averaged", "chance": "uniform"}, "chance"),
@@ -41,6 +41,11 @@ def test_defaults():
         ({"algorithm": "ida", "runs": 0}, "runs 0 is not"),
         ({"algorithm": "ida", "width": 2}, "width goes with averaged, not with ida"),
         ({"algorithm": "ida", "depth": 3}, "depth goes without ida"),
+        ({"algorithm": "mcts", "depth": 3}, "depth goes without mcts"),
+        ({"algorithm": "mcts", "width": 2}, "width goes with averaged, not with mcts"),
+        ({"algorithm": "mcts", "time": 1, "nodes": 5}, "nodes goes without time and clock in mcts"),
+        ({"algorithm": "ida", "evaluation": "playout"}, "playout, games of random moves, goes with mcts"),
+        ({"evaluation": "playout"}, "playout, games of random moves, goes with mcts"),
         ({"algorithm": "ida", "layers": 1}, "layers goes without ida"),
         ({"algorithm": "ida", "nodes": 0}, "nodes 0 is not"),
         ({"algorithm": "ida", "time": 0}, "time 0 is not"),

@@ -10,6 +10,7 @@ BOARD = "2,4,8,16,0,2,4,32,0,0,2,64,0,0,0,128"
 LOST = "2,4,2,4,4,2,4,2,2,4,2,4,4,2,4,2"
 AVERAGED = "--algorithm", "averaged", "--depth", "4"
 IDA = "--algorithm", "ida"
+MCTS = "--algorithm", "mcts"
 
 
 def found(*arguments):
@@ -56,7 +57,28 @@ def test_ida_in_json():
     assert 0 <= one["goals"] <= 8
 
 
-@pytest.mark.parametrize("how", [AVERAGED, IDA], ids=["averaged", "ida"])
+@pytest.mark.parametrize("evaluation", ["ntuple", "rows", "playout"])
+def test_mcts_in_json(evaluation):
+    one = found("2048", BOARD, *MCTS, "--evaluation", evaluation, "--runs", "8", "--nodes", "5000", "-a")
+    asked = {name: one[name] for name in ("algorithm", "policy", "unit", "runs", "seed", "jobs", "complete")}
+    assert asked == {
+        "algorithm": "mcts",
+        "policy": "pool",
+        "unit": "of the visits",
+        "runs": 8,
+        "seed": 0,
+        "jobs": 8,
+        "complete": True,
+    }
+    assert {"width", "goals"}.isdisjoint(one)
+    assert sum(each["score"] for each in one["moves"]) == pytest.approx(1)
+    assert one["score"] == max(each["score"] for each in one["moves"])
+    assert ("points expected" in one.get("meaning", "")) == (evaluation != "rows")
+    assert one["nodes"] >= 8 * 5000
+    assert one["depth"] >= 4
+
+
+@pytest.mark.parametrize("how", [AVERAGED, IDA, MCTS], ids=["averaged", "ida", "mcts"])
 def test_the_seed_repeats_a_search(how):
     first, again, other = (found("2584", "--runs", "3", "--seed", seed, *how, "-a") for seed in "112")
     same = "position", "score", "move", "moves", "nodes"
@@ -73,7 +95,7 @@ def test_text_says_how():
     assert " of the runs\n" in text
 
 
-@pytest.mark.parametrize("how", [AVERAGED, IDA], ids=["averaged", "ida"])
+@pytest.mark.parametrize("how", [AVERAGED, IDA, MCTS], ids=["averaged", "ida", "mcts"])
 @pytest.mark.parametrize(
     ("position", "move"), [(LOST, "none: no legal move"), (BOARD + " +1", "none: chance is to move")]
 )
@@ -84,7 +106,7 @@ def test_without_a_move_there_is_a_score(how, position, move):
     assert "score      " in answer.out
 
 
-@pytest.mark.parametrize("how", [("--algorithm", "averaged"), IDA], ids=["averaged", "ida"])
+@pytest.mark.parametrize("how", [("--algorithm", "averaged"), IDA, MCTS], ids=["averaged", "ida", "mcts"])
 def test_time_goes_further(how):
     one = found("2048", "2,0,0,0,0,2,0,0,0,0,1024,0,4,0,0,0", *how, "--time", "0.2", "--runs", "4")
     assert one["complete"] or one["move"] is not None
@@ -96,7 +118,9 @@ def test_what_needs_no_more_time_takes_none():
     assert found("2048", BOARD, *IDA, "--time", "60", "--runs", "4")["seconds"] < 10
 
 
-@pytest.mark.parametrize("how", [AVERAGED, (*IDA, "--nodes", "300")], ids=["averaged", "ida"])
+@pytest.mark.parametrize(
+    "how", [AVERAGED, (*IDA, "--nodes", "300"), (*MCTS, "--nodes", "300")], ids=["averaged", "ida", "mcts"]
+)
 def test_a_file_of_positions(how, tmp_path):
     (tmp_path / "boards").write_text(f"{BOARD}\n1,2\n{LOST}\n")
     answer = ask("solve", "2048", "--positions", tmp_path / "boards", *how, "--runs", "5", "--seed", "2")
@@ -117,10 +141,10 @@ def test_sums_of_evaluations_are_searched():
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (["search", "2048", "--runs", "3"], "runs goes with averaged and ida"),
+        (["search", "2048", "--runs", "3"], "runs goes with averaged, ida and mcts"),
         (["search", "2048", "--depth", "3", "--width", "3"], "width goes with averaged"),
-        (["solve", "2048", "--depth", "3", "--seed", "3"], "seed goes with averaged and ida"),
-        (["solve", "othello", "--depth", "3", "--runs", "3"], "runs goes with averaged and ida"),
+        (["solve", "2048", "--depth", "3", "--seed", "3"], "seed goes with averaged, ida and mcts"),
+        (["solve", "othello", "--depth", "3", "--runs", "3"], "runs goes with averaged, ida and mcts"),
         (["search", "2048", *AVERAGED, "--runs", "0"], "runs 0"),
         (["search", "2048", *AVERAGED, "--width", "0"], "width 0"),
         (["search", "2048", *IDA, "--width", "3"], "width goes with averaged, not with ida"),

@@ -49,6 +49,10 @@ def test_the_same_value_and_moves(game, table, comm, agree):
     limits = [{"depth": 5, "load_factor": 1}, {"depth": 6, "load_factor": 16}, {"layers": 3, "min_probability": 1e-3}]
     limits += [{"layers": 4}, {"layers": 4, "policy": "pool"}, {"layers": 4, "load_factor": 40, "chance": "uniform"}]
     limits += [{"algorithm": "averaged", "depth": 5, "runs": 7}, {"algorithm": "ida", "nodes": 2000, "runs": 7}]
+    limits += [
+        {"algorithm": "mcts", "nodes": 2000, "runs": 7},
+        {"algorithm": "mcts", "evaluation": "playout", "runs": 5},
+    ]
     differences = []
     with Session(comm, table) as session:
         if session:

@@ -28,6 +28,8 @@ BY_CHANCE: list[dict[str, Any]] = [
     {"depth": 5, "algorithm": "alphabeta", "policy": "brothers"},
     {"depth": 3, "algorithm": "averaged", "runs": 4, "width": 2, "seed": 7},
     {"algorithm": "ida", "nodes": 2000, "runs": 4, "seed": 7},
+    {"algorithm": "mcts", "nodes": 2000, "runs": 4, "seed": 7},
+    {"algorithm": "mcts", "evaluation": "playout", "nodes": 2000, "runs": 2},
 ]
 CASES = [
     *(
