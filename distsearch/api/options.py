@@ -193,7 +193,8 @@ class Options:
         Option(
             "what values positions at the depth limit, such as patterns, complex, ntuple, rows, rows:W,W,W,W,W,W, or "
             "a sum such as monotonicity+2.7*free; of mcts playout as well; or a file of weights, FILE.npz of train or "
-            "FILE.json of tune (default: the strongest that comes with the game and board, which `distsearch help GAME` names)",
+            "FILE.json of tune (default: the strongest that comes with the game and board, which `distsearch help "
+            "GAME` names)",
             "NAME",
             commands=_EVERY,
             served=True,

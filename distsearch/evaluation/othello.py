@@ -4,6 +4,8 @@ Each is a function ``(s, r, tables) -> int64``, the value for the side to move, 
 the function of the same name ending in ``_tables`` makes from the rules. Swapping the sides negates the value.
 """
 
+import json
+from importlib import resources
 from pathlib import Path
 
 import numpy as np
@@ -35,6 +37,7 @@ _CORNER, _EDGE, _C, _X = 29, 4, -9, -16
 _WEIGHTS = 0  # in the tables of `static`: the four weights above
 _CORNER_SQUARES = 4  # the numbers of the corner squares
 COUNTS = 6  # that `complex` is made of
+STAGES = 8  # of `staged`, by the share of the squares that discs stand on
 _MASKS = 8  # for each of the 16 sets of occupied corners: four masks for the four weights
 
 
@@ -161,6 +164,26 @@ def of_counts(own, opp, own_moves, opp_moves, own_stable, opp_stable):
     return value // 100 if value >= 0 else -(-value // 100)
 
 
+def staged_tables(r):
+    """Return the weights of each stage, three int64 a stage; see ``learning.complex_fit``, which makes their file."""
+    weights, rows = np.zeros((STAGES, 3), np.int64), _staged()["rows"]
+    for stage in range(STAGES):  # of what was not fitted, those of the nearest stage
+        weights[stage] = min(rows, key=lambda row: abs(row[0] - stage))[1]
+    return weights.ravel().view(np.uint64)
+
+
+@compiled
+def staged(s, r, tables):
+    """The terms of ``complex`` by weights that were learnt for each stage of the game; 100 is a disc."""
+    own, opp, empty = sides(s, r)
+    mine, theirs = count(own), count(opp)
+    at = 3 * min((mine + theirs) * STAGES // np.int64(r[SQUARES]), STAGES - 1)
+    value = np.int64(tables[at]) * _share(mine, theirs)
+    value += np.int64(tables[at + 1]) * _share(count(reach(own, opp, empty, r)), count(reach(opp, own, empty, r)))
+    value += np.int64(tables[at + 2]) * _share(count(stable(own, r)), count(stable(opp, r)))
+    return value // 100 if value >= 0 else -(-value // 100)
+
+
 @compiled
 def counts(s, r, squares, mask, out):
     """Write what ``of_counts`` takes to out (int64, COUNTS), as far as it stands on some squares (uint8 numbers).
@@ -185,9 +208,18 @@ def _most_static(r):
     return (max(_CORNER, _EDGE, -_C, -_X) + 1) * int(r[SQUARES])
 
 
+def _most_staged():
+    return max(sum(map(abs, weights)) for _, weights, *_ in _staged()["rows"]) + 1
+
+
+def _staged():
+    return json.loads((resources.files(__package__) / "fits" / "othello_8x8_staged.json").read_text())
+
+
 # name → (function, its tables, its bound as ``Evaluation`` has it), the strongest first
 EVALUATIONS = {
     "complex": (complex, complex_tables, lambda r: 100),  # wins 77% against static at 6 plies
+    "staged": (staged, staged_tables, lambda r: _most_staged()),
     "static": (static, static_tables, _most_static),
     "discs": (discs, discs_tables, lambda r: 0),
 }

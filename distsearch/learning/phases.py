@@ -182,7 +182,7 @@ def figures(window, values, win):
     reached = {str(values[code]): float((largest >= code).mean()) for code in np.unique(largest)[::-1].tolist()}
     return {
         "average": float(scores.mean()),
-        "average_error": float(scores.std() / np.sqrt(len(scores))),
+        "average_error": float(scores.std(ddof=1) / np.sqrt(len(scores))) if len(scores) > 1 else 0.0,
         "maximum": int(scores.max()),
         "win_rate": float((largest >= win).mean()),
         "reached": reached,

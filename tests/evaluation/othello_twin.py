@@ -3,6 +3,9 @@
 ``squares`` is a list of rows, each a list of "X", "O" and "-"; values are for ``side``, "X" or "O".
 """
 
+import json
+from importlib import resources
+
 from ..games.othello_twin import OTHER, OthelloTwin
 
 AXES = [(0, 1), (1, 0), (1, 1), (1, -1)]
@@ -33,13 +36,29 @@ def weight(squares, i, j):
     return 5 if on_edge else 1
 
 
-def complex(squares, side):
-    shares = [
+def terms(squares, side):
+    return [
         share(_count(squares, side), _count(squares, OTHER[side])),
         share(mobility(squares, side), mobility(squares, OTHER[side])),
         share(len(stable(squares, side)), len(stable(squares, OTHER[side]))),
     ]
-    return int((25 * shares[0] + 35 * shares[1] + 40 * shares[2]) / 100)
+
+
+def complex(squares, side):
+    return weighted(terms(squares, side), (25, 35, 40))
+
+
+def weighted(shares, weights):
+    return int(sum(weight * each for weight, each in zip(weights, shares, strict=True)) / 100)
+
+
+def staged(squares, side):
+    """The weights of the stage: which of eight equal parts of the squares the discs have come to."""
+    file = resources.files("distsearch.evaluation") / "fits" / "othello_8x8_staged.json"
+    weights = {stage: row for stage, row, *_ in json.loads(file.read_text())["rows"]}
+    played = _count(squares, side) + _count(squares, OTHER[side])
+    stage = min(8 * played // (len(squares) * len(squares[0])), 7)
+    return weighted(terms(squares, side), weights[stage])
 
 
 def share(own, other):

@@ -2,13 +2,14 @@
 
 import copy
 
+import numpy as np
 import pytest
 
 from distsearch import evaluation
 from distsearch.engines.expectiminimax import Expectiminimax
-from distsearch.games.interface import legal_moves
+from distsearch.games.interface import Position, legal_moves
 from distsearch.studies.reports import haskell2048
-from distsearch.studies.reports.haskell2048_windows import FIRST, Listing
+from distsearch.studies.reports.haskell2048_windows import FIRST, Listing, merges_again, near_win, slid, squares_of
 from distsearch.studies.reports.study import MeasuredRows, StudySize
 
 from .reports import made, row, small, tables
@@ -109,6 +110,40 @@ def test_windows_that_pass_chance_unchanged():
     found = MeasuredRows([row({"way": "windows unchanged", "positions": 4}, rows=rows)])
     sections = {each.title: each for each in haskell2048.STUDY.sections(found, StudySize())}
     assert sections["Windows through chance"].rows == [(4, "50.0% (15.0% or more)", "25.0%", "10.0%")]
+
+
+def test_slides_are_the_games_and_the_reports():
+    """Without merging again, of the lines of random boards; with it, of lines whose sums are known."""
+    game, rules, positions = haskell2048.sample_positions(30, 4)
+    left = next(code for code in range(4) if game.move_text(code, rules) == "left")
+    for position in positions:
+        squares = squares_of(game, position, rules)
+        expected = [slid(row) for row in squares]
+        if left in legal_moves(game, position, rules):
+            after = game.play(position.state, rules, np.int64(left))[0]
+            text = game.text(Position(tuple(map(np.uint64, after))), rules).split()[0]
+            assert [tile for row in expected for tile in row] == [int(tile) for tile in text.split(",")]
+        else:
+            assert expected == squares
+    again = {
+        (2, 2, 4, 8): [16, 0, 0, 0],
+        (2, 2, 2, 2): [8, 0, 0, 0],
+        (4, 0, 2, 2): [8, 0, 0, 0],
+        (2, 2, 2, 4): [4, 2, 4, 0],
+    }
+    for line, expected in again.items():
+        assert slid(line, again=True) == expected
+    assert slid((2, 2, 4, 8)) == [4, 4, 8, 0]
+    assert merges_again([[2, 2, 4, 8], *[[0, 0, 0, 0]] * 3]) == (3, 2)  # left, right and down; it chains to the sides
+
+
+def test_where_the_first_window_ends():
+    rows = [(1, 1e12, 1e12), (2, 1e12 + 5, 1e12 + 3), (2, 1e12, 9e11), (3, 1e12, 1e12)]
+    found = MeasuredRows([row({"way": "a win at hand", "positions": 4}, rows=rows, moves=[(4, 1), (2, 1)])])
+    sections = {each.title: each for each in haskell2048.STUDY.sections(found, StudySize())}
+    assert sections["Where the first window ends"].rows == [(4, "75.0%", "50.0%", "25.0%")]
+    assert sections["Tiles that merge again"].rows == [(6, 2, "33.3%")]
+    assert near_win([[2, 4, 8, 16]] * 4)[:2] == [[1024, 1024, 8, 16], [2, 4, 8, 16]]
 
 
 def held(exhibit, *rows):

@@ -23,7 +23,7 @@ from ...api.options import resolve
 from ...engines.expectiminimax import Expectiminimax
 from ...games.interface import legal_moves, step
 from .directions import HELD, MISSING, NOT_HELD, Direction, every, larger, lowest_at
-from .haskell2048_windows import Listing
+from .haskell2048_windows import FIRST, Listing, merges_again, near_win, squares_of
 from .study import VALUES, Exhibit, Measurement, Plan, Study
 from .tables import UNKNOWN, Figure, Table, compared, heads, percent, ratio
 
@@ -48,6 +48,8 @@ _BEHIND = {"Par+Base": 1, "Par+AB": 1, "Brothers": 2}  # ours less theirs
 _FASTEST = {"Par+Base": 2, "Par+AB": 2, "Brothers": 2}  # their par depth
 _CONVERTED = {"Par+Base": (2, 0.8), "Par+AB": (2, 0.8), "Brothers": (1, 0.52)}  # most sparks: at, share
 _DEPTH, _CORES = 7, 8  # of the report's final table
+_NEAR = 3  # where a win is a move away
+_DIFFERENT, _NO_WIN = 1e-3, 1e6  # of values: what is another one, and what no terms but a win's make up for
 _DEEP = 13  # where a search takes seconds here, as one to depth 7 does there
 _PAR_DEPTH = 3  # ours: behind the first move, its tile and the tile's place
 
@@ -165,6 +167,33 @@ def _windows(study_size):
 
     point = {"game": "2048", "way": "windows unchanged", "positions": count, "seed": seed}
     yield Measurement(point, body)
+
+    def at_the_end(bench):
+        """The same on boards with a win at hand, where the first window ends; and what merging again would change."""
+        game, rules, positions = sample_positions(count, seed)
+        chosen = evaluation.find(game, _EVALUATION, rules)
+        engine, listing, rows, moves = (
+            Expectiminimax(game, rules, chosen, prune=False),
+            Listing(game, rules, chosen),
+            [],
+            [],
+        )
+        for position in positions:
+            if bench.interrupted():
+                return {}
+            squares = squares_of(game, position, rules)
+            moves.append(merges_again(squares))
+            text = ",".join(str(tile) for row in near_win(squares) for tile in row)
+            state = game.parse(text, rules).state
+            engine.begin(state, _NEAR)
+            while not engine.advance(10**6):
+                pass
+            exact, found = engine.result(), listing.moves(state, _NEAR)
+            won = sum(value >= FIRST[1] for value in exact.values.values())
+            rows.append((won, exact.value, exact.values[max(found, key=found.get)]))
+        return {"rows": rows, "moves": moves}
+
+    yield Measurement({**point, "way": "a win at hand"}, at_the_end)
 
 
 def _measured(study_size, way, depth, repeat, ranks=1, par_depth=None):
@@ -332,7 +361,27 @@ def _of_windows(found, study_size):
         f"Alpha-beta to depth {_DEPTH} as the report lists it: from 0 to 2³⁰, the window unchanged through chance. "
         "Base has the exact values, as this program's AB has: exhibit 7 checks that."
     )
-    return [Table("Windows through chance", columns, rows, note)]
+    return [Table("Windows through chance", columns, rows, note), *_of_wins(found)]
+
+
+def _of_wins(found):
+    for row in found.rows(way="a win at hand"):
+        rows, moves = row["result"]["rows"], row["result"]["moves"]
+        tied = sum(won > 1 for won, *_ in rows)
+        lost = [value - chosen for _, value, chosen in rows]
+        worse, less_likely = sum(each > _DIFFERENT for each in lost), sum(each > _NO_WIN for each in lost)
+        cells = len(rows), *(percent(count / len(rows)) for count in (tied, worse, less_likely))
+        note = (
+            f"Alpha-beta to depth {_NEAR} as listed, on the same boards with two tiles 1024 in a corner, next to one "
+            "another. A 2048 tile adds 10¹², and the first window ends at 2³⁰: moves beyond it are alike, and the "
+            "first is taken. A worse move: by the plain search; without a win at once: one that it gives 10⁶ less."
+        )
+        columns = "boards", "several moves beyond the end", "a worse move", "without a win at once"
+        yield Table("Where the first window ends", columns, [cells], note)
+        changed, chained = (sum(column) for column in zip(*moves, strict=True))
+        cells = changed, chained, percent(chained / changed)
+        note = "In the report a merged tile merges again: [2, 2, 4, 8] becomes [16]. The moves are of the same boards."
+        yield Table("Tiles that merge again", ("moves", "to another board", "share"), [cells], note)
 
 
 def _time_directions(found):

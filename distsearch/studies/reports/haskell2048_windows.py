@@ -1,5 +1,6 @@
-"""Alpha-beta with windows that pass chance unchanged, as the report on 2048 in parallel Haskell lists it.
+"""What the report on 2048 in parallel Haskell does otherwise: its windows, and its slide.
 
+Alpha-beta with windows that pass chance unchanged, as the report lists it.
 A value outside a window is a bound, and the mean of bounds and values is neither. The exact search narrows the window
 of each draw (a tile's value) by the bounds of the other draws (``engines.expectiminimax``).
 """
@@ -9,6 +10,47 @@ import numpy as np
 from ...games.interface import MAX_MOVES, as_state
 
 FIRST = 0.0, 2.0**30  # the report's first window
+_WIN = 1024  # two of them make the tile that wins
+
+
+def near_win(squares):
+    """Return a board's tiles (4 rows of 4 numbers) with two next to one another that make the tile that wins."""
+    found = [list(row) for row in squares]
+    found[0][0] = found[0][1] = _WIN
+    return found
+
+
+def slid(line, again=False):
+    """Return a line's tiles (numbers, 0 for an empty cell) slid to its beginning; again: merged tiles merge again."""
+    found, may_merge = [], False
+    for tile in filter(None, line):
+        if may_merge and found[-1] == tile:
+            found[-1] += tile
+            may_merge = again
+        else:
+            found.append(tile)
+            may_merge = True
+        while again and len(found) > 1 and found[-2] == found[-1]:
+            found[-2:] = [2 * found[-1]]
+    return found + [0] * (len(line) - len(found))
+
+
+def merges_again(squares):
+    """Return (how many of the four moves change a board, of how many the board after it is another if tiles chain)."""
+    columns = list(zip(*squares, strict=True))
+    changed = chained = 0
+    for lines in (squares, [row[::-1] for row in squares], columns, [column[::-1] for column in columns]):
+        plain = [slid(line) for line in lines]
+        if plain != [list(line) for line in lines]:
+            changed += 1
+            chained += plain != [slid(line, again=True) for line in lines]
+    return changed, chained
+
+
+def squares_of(game, position, rules):
+    """Return a position's tiles, rows of numbers."""
+    tiles = [int(tile) for tile in game.text(position, rules).split()[0].split(",")]
+    return [tiles[at : at + 4] for at in range(0, 16, 4)]
 
 
 class Listing:
