@@ -119,6 +119,11 @@ ROWS = (
         "goes without selective, which leaves out what is only likely not to matter",
     ),
     Row("selective", lambda o, given: o.tabled, "goes with alphabeta and its table, not with minimax or an ordering"),
+    Row(
+        "rank_cut",
+        lambda o, given: o.algorithm == "alphabeta" and not o.exact and str(o.ordering).startswith("shallow"),
+        "goes with alphabeta and an ordering by shallow searches, to a depth, time or nodes",
+    ),
     # policies
     Row(
         "policy",

@@ -11,7 +11,7 @@ from .. import evaluation, games
 from ..core.errors import UserError
 from ..engines import ida
 from ..engines.alphabeta import parse_ordering
-from ..evaluation import probcut_fit
+from ..evaluation import probcut_fit, rank_cut
 from ..tree.policies import POLICIES
 from .applicability import BY_NODES, SAMPLED, check
 from .clock import check_clock, parse_clock
@@ -73,6 +73,12 @@ def parse_depth_by_empty(text: str) -> tuple[tuple[int, int], ...]:
     if not re.fullmatch(r"[0-9]{1,4}:[0-9]{1,4}(,[0-9]{1,4}:[0-9]{1,4})*", text):
         raise UserError(f"depth-by-empty '{text[:40]}' is not empty cells with plies, such as 2:9,5:7")
     return tuple((int(cells), int(plies)) for cells, plies in (part.split(":") for part in text.split(",")))
+
+
+def checked_rank_cut(probability: float) -> None:
+    """Raise UserError unless this is a probability by which moves may be left out."""
+    if not 0.5 <= probability < 1:
+        raise UserError(f"rank-cut {probability:g} is not a probability from 0.5 on and below 1, such as 0.9")
 
 
 def _check_window(window):
@@ -247,6 +253,16 @@ class Options:
         ),
     ] = None
 
+    rank_cut: Annotated[
+        float | None,
+        _how(
+            "Rank-Cut, of an ordering by shallow searches: search no more moves of a node if, with this probability, "
+            "none that is left is better; scores are then no longer certain (default: search all)",
+            "P",
+            check=checked_rank_cut,
+        ),
+    ] = None
+
     # games against chance
     layers: Annotated[
         int | None,
@@ -344,6 +360,7 @@ class Options:
         if self.selective is None and self.by_time and fitted:
             self.selective = probcut_fit.USUAL
         self.foretelling = self._foretelling()  # what runners need to know of it, of plain types
+        self.ranking = self._ranking()
 
     def _check_algorithm(self, module):
         if self.algorithm in SAMPLED:
@@ -371,6 +388,13 @@ class Options:
         chosen = evaluation.find(game, self.evaluation, rules)
         fit = probcut_fit.find(game, self.board, self.evaluation, chosen, self.probcut_params)
         return [float(self.selective), fit.stage, [list(pair) for pair in fit.pairs]]
+
+    def _ranking(self):
+        """Return what runners need to know of Rank-Cut, of plain types: probability, moves of a stage, counts."""
+        if self.rank_cut is None:
+            return None
+        stage_size, rows = rank_cut.find(games.find(self.game), self.board, self.evaluation)
+        return [self.rank_cut, stage_size, [list(row) for row in rows]]
 
     @property
     def takes_table(self):
@@ -493,6 +517,7 @@ class Options:
             "algorithm": self.algorithm,
             "ordering": self._plain_ordering,
             "selective": self.foretelling,
+            "rank_cut": self.ranking,
         }
 
     @property

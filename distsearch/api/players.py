@@ -171,7 +171,12 @@ def setting_name(options: Options | None) -> str:
         return RANDOM
     depth = depth_text(options.depth, options.depth_by_empty) if options.depth else None
     limits = {"depth": depth, "nodes": options.nodes, "time": options.time}
-    more = {"min-probability": options.min_probability, "selective": options.selective, "runs": options.runs}
+    more = {
+        "min-probability": options.min_probability,
+        "selective": options.selective,
+        "rank-cut": options.rank_cut,
+        "runs": options.runs,
+    }
     more |= {"clock": options.clock and clock_text(options.clock)}
     more |= {"chance": None if options.chance == CHANCES[0] else options.chance}
     words = [str(options.algorithm), "exact" if options.exact else str(options.evaluation)]

@@ -115,7 +115,7 @@ class Searcher(ABC):
             "algorithm": options.algorithm,
             "policy": self.policy,
             "load_factor": self.wanted_subtrees / self._sharers,
-            "selective": options.selective if options.foretelling else None,
+            "selective": options.selective if options.foretelling else options.rank_cut,
         }
 
 

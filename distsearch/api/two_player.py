@@ -446,7 +446,9 @@ class TwoPlayerSearcher(Searcher):
             return meaning.of_value(*where, int(self.told.points(score)))
         if self._evaluation is None:
             return None
-        return meaning.of_evaluated(*where, self._evaluation, score, depth, bool(self._options.foretelling))
+        return meaning.of_evaluated(
+            *where, self._evaluation, score, depth, bool(self._options.foretelling or self._options.rank_cut)
+        )
 
     def _quick(self, position):
         """Return (line, score, depth) of a short search here, for one that was stopped before it knew anything."""

@@ -157,7 +157,7 @@ STUDIES = {
     "haskell2048": _report("the tables of the report on 2048 in parallel Haskell", "haskell2048"),
     "haskell2048-games": _report("the five searches of haskell2048, as games", "haskell2048_games"),
     "gpu2048": _report("the figures of the report on a 2048 solver on GPUs", "gpu2048"),
-    "gpu2048-games": _report("depths, averaged search, minimax and IDA* of gpu2048, as games", "gpu2048_games"),
+    "gpu2048-games": _report("depths, averaged search, minimax, IDA* and MCTS of gpu2048, as games", "gpu2048_games"),
     "td2584": _report("the figures of the report on 2584 on GPUs", "td2584", _td2584_arguments),
     "connect4": _report("the table of the report on Connect 4 with CUDA", "connect4", _connect4_arguments),
     "plot": Study("figures of studies, of training, and of timelines", _plot_arguments, "figures.plot"),

@@ -8,6 +8,9 @@ where one hands over to the other never shows in a result or a count.
 A *node* is a position reached by one applied move or pass; every visit counts. Nodes of ordering searches are counted
 separately. Algorithm: Knuth and Moore 1975, in Fishburn's fail-soft form (1983).
 
+With Rank-Cut a node's moves after the first few are left out where one of them is hardly ever the best, by how many
+plies are left (Lim and Lee 2006). The root's are all searched.
+
 The alpha-beta engine for one game, board and evaluation: begin a search, run it in slices, read its result.
 """
 
@@ -20,7 +23,7 @@ from ..core import jit
 from ..core.errors import UserError
 from ..core.jit import compiled
 from ..core.packing import packed, unpack
-from ..core.pointers import address, int64_struct, record_view, set_fields
+from ..core.pointers import address, int64_struct, int64s, record_view, set_fields
 from ..games import lanes
 from ..games.interface import END, MAX_MOVES, PASS, as_state
 from ..games.ordering import sort
@@ -43,6 +46,7 @@ CONTROL = int64_struct(
     "evaluated",  # leaves that the depth limit cut off
     "top",  # index of the frame that is searched
     "ordering",  # 1 while an ordering search runs
+    "most_moves",  # address: int64 by plies left, of which moves a node may search, see ``evaluation.rank_cut``
 )
 
 # A node on the way from the root to where the search is.
@@ -56,6 +60,7 @@ FRAME = int64_struct(
     "depth_left",
     "phase",  # SEARCHING or SORTING
     "line_length",  # moves of its best line
+    "left_out",  # moves that Rank-Cut leaves out, behind the others
 )
 _control_at = record_view(CONTROL)
 SEARCHING, SORTING = 0, 1  # phases of a frame
@@ -63,7 +68,7 @@ SEARCHING, SORTING = 0, 1  # phases of a frame
 LINE_LENGTH = 64  # moves of a principal variation that are kept
 # ``bottom`` of ordering searches, whose depth is plies also where the search's own is moves to the end
 _ORDERING_BOTTOM = 2
-_SHALLOW_MARGIN = 3  # an ordering search of depth D is worth its while where D + 3 plies are left
+SHALLOW_MARGIN = 3  # an ordering search of depth D is worth its while where D + 3 plies are left
 
 
 def finished(s, r, c):
@@ -89,7 +94,8 @@ def descend(s, r, tables, out, at, depth, alpha, beta, c):
         return finished(s, r, c)
     best = -INFINITY
     visited = np.int64(0)
-    for i in range(at, at + n):
+    searched = n if c.ordering else min(n, int64s(c.most_moves)[depth])
+    for i in range(at, at + searched):
         m = np.int64(out[i])
         child, _ = play(s, r, m)
         visited += 1
@@ -103,6 +109,8 @@ def descend(s, r, tables, out, at, depth, alpha, beta, c):
             best = value
             if best >= beta:
                 break
+    if searched < n and best < beta:
+        c.evaluated += 1  # as where the depth cuts off: the value is no proof
     c.nodes += visited
     return best
 
@@ -127,6 +135,7 @@ def advance(s, r, tables, words, frames, out, scores, lines, where):
             f.phase = SEARCHING
             f.next = 0
             c.ordering = 0
+            leave_out(f, top, c)
             continue
         if i < n and f.best < f.beta:
             if c.nodes + c.ordering_nodes >= limit:
@@ -161,6 +170,8 @@ def advance(s, r, tables, words, frames, out, scores, lines, where):
             above = frames[top + 1]
             above.line_length = 0
         else:
+            if f.left_out > 0 and f.best < f.beta:
+                c.evaluated += 1
             if n == 0:
                 f.best = finished(lanes.load(s, words, top * width), r, c)
             if top == 0:
@@ -191,11 +202,22 @@ def push(s, r, frames, out, top, first, depth, alpha, beta, c):
     f.best = -INFINITY
     f.depth_left = depth
     f.line_length = 0
+    f.left_out = 0
     f.phase = SEARCHING
     shallow = c.ordering_depth
-    if shallow > 0 and n > 1 and not c.ordering and depth >= shallow + _SHALLOW_MARGIN:
+    if shallow > 0 and n > 1 and not c.ordering and depth >= shallow + SHALLOW_MARGIN:
         f.phase = SORTING
         c.ordering = 1
+    elif not c.ordering:
+        leave_out(f, top, c)
+
+
+def leave_out(f, top, c):
+    """Have frame ``top``, whose moves are in order, search only those that Rank-Cut leaves."""
+    most = int64s(c.most_moves)[f.depth_left]
+    if top > 0 and f.count > most:
+        f.left_out = f.count - most
+        f.count = most
 
 
 @compiled
@@ -240,17 +262,19 @@ class AlphaBeta:
 
     ``prune`` False makes it plain minimax; ``ordering`` is as ``parse_ordering`` takes it: the game's own order
     (static), or a search of each move to depth D before the real one (shallow), where the plies left pay for it.
+    most_moves(moves left of the state, plies) -> moves that a node may search, an int64 array by the plies left of it:
+    Rank-Cut; None: all.
     """
 
-    def __init__(self, game, rules, evaluation, prune=True, ordering="static"):
+    def __init__(self, game, rules, evaluation, prune=True, ordering="static", most_moves=None):
         static, shallow = parse_ordering(ordering)
         self._game, self._rules, self._tables = game, rules, evaluation.tables
         self._bound = evaluation.bound
         self.name = f"{games.tag(game)}_{evaluation.name}"
-        templates = finished, leaf, descend, push, advance
+        templates = finished, leaf, descend, leave_out, push, advance
         functions = {**games.functions(game), "evaluate": evaluation.function}
         self._kernels = jit.specialise_all(templates, self.name, functions)
-        self._width = game.words(rules)
+        self._width, self._most_moves = game.words(rules), most_moves
         self._controls = np.zeros(1, CONTROL)
         self._control, self._where = self._controls[0], address(self._controls)
         set_fields(self._control, prune=prune, static_order=static, ordering_depth=shallow)
@@ -264,6 +288,8 @@ class AlphaBeta:
         self._out = np.zeros(frames * MAX_MOVES, np.int16)
         self._scores = np.zeros(frames * MAX_MOVES, np.int64)
         self._lines = np.zeros(frames * LINE_LENGTH, np.int16)
+        self._most = np.full(frames, MAX_MOVES, np.int64)
+        set_fields(self._control, most_moves=address(self._most))
 
     def compile(self):
         """Compile, or load from disk, every kernel, by a search of a few nodes."""
@@ -285,6 +311,8 @@ class AlphaBeta:
         set_fields(control, bottom=_EXACT_BOTTOM if exact else _BOTTOM)
         set_fields(control, nodes=0, ordering_nodes=0, evaluated=0, top=0, ordering=0)
         self._words[: self._width] = state
+        if self._most_moves is not None and not exact:
+            self._most[: self._depth + 1] = self._most_moves(moves_left, self._depth)
         self._complete = False
         self._push(alpha, beta)
         if self._depth == 0:
@@ -339,6 +367,7 @@ class AlphaBeta:
         """Go on with a search that ``save`` gave and that is not complete; one like it must have been begun."""
         control, frames = self._controls.view(np.int64), self._frames.view(np.int64)
         unpack(content, control, self._words, frames, self._out, self._scores, self._lines)
+        set_fields(self._control, most_moves=address(self._most))  # another process had it elsewhere
 
     def result(self):
         """Return the Result so far; of a stopped search the score is that of the moves searched, or −INFINITY."""

@@ -6,6 +6,7 @@ A runner is made from a *setup*, a small dictionary of game, rules and search; `
 import importlib
 from abc import abstractmethod
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ from ..engines.pvs.depth_search import DepthSearch
 from ..engines.pvs.exact_solver import ExactSolver
 from ..engines.pvs.layout import ANSWER, REQUEST
 from ..engines.pvs.table import DEFAULT_MIB, new_shared_table
+from ..evaluation import rank_cut
+from ..evaluation.rank_cut import RankCounts
 from .chance import EngineRunner, ExpectimaxRunner, ExpectiminimaxRunner, GameRunner, WeightedGameRunner
 from .joinable import Joinable
 from .mcts import MctsRunner
@@ -137,7 +140,12 @@ class SubtreeRunner(_SearchRunner):
     def __init__(self, setup: dict[str, Any]):
         game, rules, chosen = evaluated(setup)
         pruned = setup["algorithm"] == "alphabeta"
-        super().__init__(setup, game, rules, AlphaBeta(game, rules, chosen, pruned, setup["ordering"]))
+        most_moves = None
+        if (ranking := setup.get("rank_cut")) is not None:
+            probability, stage_size, rows = ranking
+            counts = [RankCounts(*row) for row in rows]
+            most_moves = partial(rank_cut.most_moves, probability, stage_size, counts)
+        super().__init__(setup, game, rules, AlphaBeta(game, rules, chosen, pruned, setup["ordering"], most_moves))
 
     def _start(self, state, depth, window):
         self._engine.begin(state, None if depth == TO_THE_END else depth)
