@@ -40,5 +40,5 @@ def test_every_player_of_a_report_has_settings_that_make_sense(module):
     assert len(set(settings)) == len(settings) >= 5
     for text in settings:
         options = player_options("2048", None, {}, 0, parse_settings(text))
-        assert options.evaluation in ("haskell", "monotonicity+0.1*smoothness+2.7*free")
+        assert options.evaluation in ("haskell", "monotonicity+0.1*smoothness+2.7*free", "playout")
     assert {each.ranks for each in planned} == {3}

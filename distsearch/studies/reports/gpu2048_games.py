@@ -1,7 +1,7 @@
 """The comparison of the report on a 2048 solver on GPUs (Stony Brook), as games: depths 2 to 7 and their rivals.
 
-Rivals are averaged search, minimax with alpha-beta, IDA*, and Monte-Carlo tree search, which the report leaves to future
-work. Its depths, seconds and runs are not known here.
+Rivals are averaged search, minimax with alpha-beta, IDA*, and Monte-Carlo tree search, which the report leaves to
+future work. Its depths, seconds and runs are not known here.
 """
 
 from .playing import Entrant, measurements, table_of
