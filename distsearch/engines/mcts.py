@@ -7,8 +7,8 @@ player has a move, found by their key: what chance leads to twice is one node.
 
 A new state is worth what the evaluation says of the best move's board, and each of its moves begins with one visit, of
 what the evaluation says of its own. Or else, without an evaluation, by a *playout*: a game of moves drawn at random, to
-its end. The bound of a move is its mean and the standard deviation of the values that the root has seen, times the
-square root of ln N / n: of values as far apart as points are no range is known beforehand.
+its end. The bound of a move is its mean, and EXPLORATION times the standard deviation of the values that the root has
+seen, times the square root of ln N / n: of points no range is known beforehand.
 
 What is drawn is a function of the tree's seed, so a tree is the same wherever it is grown, and trees of different seeds
 are grown side by side (root parallelisation). Sources: Kocsis and Szepesvári 2006; Chaslot, Winands, van den Herik
@@ -63,8 +63,7 @@ NODE = struct(("first", np.int64), ("count", np.int64), ("visits", np.int64))
 EDGE = struct(("move", np.int64), ("visits", np.int64), ("total", np.float64))
 _control_at, _node_at, _edge_at = map(record_view, (CONTROL, NODE, EDGE))
 
-# Scores of 2048, 12 or 16 games: rows, 3,000 nodes: 75,152 by 0.5, 112,834 by 1, 90,790 by 2; the network 455,402 by 1
-# and 435,988 by 2; playouts, 20,000 nodes: 39,444 by 1, 60,732 by 2, 50,087 by 4.
+# standard deviations that a move is given at ln N = n: benchmarks/monte_carlo_trees.py, decision 0063
 EXPLORATION, EXPLORATION_PLAYOUTS = 1.0, 2.0
 LONGEST = 4096  # moves of the player on a simulation's way through the tree
 MOST_NODES = 1 << 20  # of the tree: 150 MiB; simulations go on when it is full
@@ -256,10 +255,10 @@ class Mcts:
     """A pausable tree, see the module: begin it, go on in slices, read its result.
 
     evaluation: an Evaluation of a game against chance, or None for playouts; points: whether values are points that are
-    still to come, as those of playouts are.
+    still to come, as those of playouts are; exploration: see the module (default: what played best).
     """
 
-    def __init__(self, game, rules, evaluation=None, points=False):
+    def __init__(self, game, rules, evaluation=None, points=False, exploration=None):
         self._game, self._rules, self._evaluation = game, rules, evaluation
         self.name = f"mcts_{games.tag(game)}_{evaluation.name if evaluation else 'playout'}"
         bound = {name: getattr(game, name) for name in ("moves", "play", "outcomes", "key", "kind")}
@@ -278,7 +277,8 @@ class Mcts:
             "gains": np.zeros(LONGEST, np.int64),
         }
         self._place(**self._arrays)
-        exploration = EXPLORATION_PLAYOUTS if evaluation is None else EXPLORATION
+        if exploration is None:
+            exploration = EXPLORATION_PLAYOUTS if evaluation is None else EXPLORATION
         set_fields(self._control, counts_points=int(points or evaluation is None), exploration=exploration)
         self._room, self._state, self._has_move = 0, game.start(rules).state, False
 
@@ -287,18 +287,18 @@ class Mcts:
         set_fields(self._control, **{name: address(array) for name, array in arrays.items()})
 
     def _make_room(self, limit):
-        """Have arrays for a tree of so many simulations, at most MOST_NODES nodes."""
+        """Have a tree of so many simulations, and MOST_NODES nodes at most, take no more room than it needs."""
         room = 1 << (min(limit + 1, MOST_NODES) - 1).bit_length()
+        edges = 4 * room + MAX_MOVES
+        set_fields(self._control, slot_mask=2 * room - 1, node_room=room, edge_room=edges)
         if room <= self._room:
             return
-        edges = 4 * room + MAX_MOVES
         self._place(
             nodes_of=np.zeros(room, NODE),
             states=np.zeros(room * self._width, np.uint64),
             edges=np.zeros(edges, EDGE),
             slots=np.zeros(2 * room, np.int64),
         )
-        set_fields(self._control, slot_mask=2 * room - 1, node_room=room, edge_room=edges)
         self._room = room
 
     def compile(self):
