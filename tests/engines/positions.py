@@ -10,7 +10,7 @@ import pytest
 from distsearch import evaluation, games
 from distsearch.core import jit
 from distsearch.core.jit import compiled
-from distsearch.core.pointers import new_record, set_fields
+from distsearch.core.pointers import address, new_record, set_fields
 from distsearch.engines import alphabeta as ab
 from distsearch.engines.alphabeta import AlphaBeta, parse_ordering
 from distsearch.evaluation import Evaluation
@@ -92,7 +92,9 @@ class Recursion:
         self._descend = kernels["descend"]
         self._out = np.zeros(MAX_MOVES * 2 * board[0] * board[1], np.int16)
         self._control = new_record(ab.CONTROL)
+        self._most = np.full(2 * board[0] * board[1] + 2, MAX_MOVES, np.int64)
         set_fields(self._control, prune=prune, static_order=parse_ordering(ordering)[0])
+        set_fields(self._control, most_moves=address(self._most))
 
     def search(self, state, depth=None):
         """Return (score, nodes)."""
