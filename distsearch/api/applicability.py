@@ -121,8 +121,8 @@ ROWS = (
     Row("selective", lambda o, given: o.tabled, "goes with alphabeta and its table, not with minimax or an ordering"),
     Row(
         "rank_cut",
-        lambda o, given: o.algorithm == "alphabeta" and not o.exact and str(o.ordering).startswith("shallow"),
-        "goes with alphabeta and an ordering by shallow searches, to a depth, time or nodes",
+        lambda o, given: o.algorithm == "alphabeta" and not o.exact and o.ordering in ("shallow", "shallow:1"),
+        "goes with alphabeta and ordering shallow, by which moves were counted, to a depth, time or nodes",
     ),
     # policies
     Row(

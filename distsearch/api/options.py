@@ -256,8 +256,9 @@ class Options:
     rank_cut: Annotated[
         float | None,
         _how(
-            "Rank-Cut, of an ordering by shallow searches: search no more moves of a node if, with this probability, "
-            "none that is left is better; scores are then no longer certain (default: search all)",
+            "Rank-Cut, with ordering shallow: search no more moves of a node if, with this probability, none that is "
+            "left is better; scores are then no longer certain, and may depend on the number of ranks (default: "
+            "search all)",
             "P",
             check=checked_rank_cut,
         ),
@@ -376,7 +377,7 @@ class Options:
             raise UserError(f"par-depth {self.par_depth} is not a number of plies from 1 on, and below the depth")
 
     def _strongest(self, module):
-        # what an adversary, a sampled run or a puzzle values boards by is not the points that they will bring
+        # what an adversary, an averaged run or a puzzle values boards by is not the points that they will bring
         if self.against_chance and self.algorithm not in ("expectimax", "mcts"):
             return evaluation.hand_made(module)
         return evaluation.default(module, _rules(self.game, self.board, tuple(self.rules.items())))

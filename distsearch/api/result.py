@@ -27,7 +27,7 @@ class Outcome(RunFigures):
     the others; table_replacements: entries of other positions written over in either; table_full: the share of the
     shared table's entries that are used, of the fullest host's, in the end;
     moves: {move, score}, and bound where it is not exact; chance_to_move: True where that is why there is no move;
-    selective: of a search that left lines out, the probability; parallel: "evaluation" where the
+    selective, rank_cut: of a search that left lines or moves out, the probability; parallel: "evaluation" where the
     squares of each board were spread over the ranks instead of the tree, and jobs are nodes; runs, width, seed: of a
     search by sampled runs, goals: runs that made a larger tile. Where chance has an adversary: pruning; par_depth;
     jobs_used and jobs_wasted, whose values mattered as they came, or did not; jobs_cut, that were not handed out.
@@ -57,6 +57,7 @@ class Outcome(RunFigures):
     seed: int | None = None
     algorithm: str = "alphabeta"
     selective: float | None = None
+    rank_cut: float | None = None
     parallel: str | None = None
     book: str | None = None
     asked: str | None = None
@@ -194,6 +195,7 @@ class Outcome(RunFigures):
     def _algorithm_text(self):
         unpruned = self.algorithm == "expectiminimax" and self.pruning == "none"
         selective = "" if self.selective is None else f", selective {self.selective:g}"
+        selective += "" if self.rank_cut is None else f", rank-cut {self.rank_cut:g}"
         return self.algorithm + " without pruning" * unpruned + selective
 
     def _runs_text(self):

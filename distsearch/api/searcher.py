@@ -115,7 +115,8 @@ class Searcher(ABC):
             "algorithm": options.algorithm,
             "policy": self.policy,
             "load_factor": self.wanted_subtrees / self._sharers,
-            "selective": options.selective if options.foretelling else options.rank_cut,
+            "selective": options.selective if options.foretelling else None,
+            "rank_cut": options.rank_cut,
         }
 
 

@@ -52,7 +52,7 @@ class SumSpace:
         factors = np.exp(point - point[0]).tolist()
         terms = self._start.terms
         found = (each._replace(weight=_rounded(each.weight * by)) for each, by in zip(terms, factors, strict=True))
-        return SumWeights((terms[0], *list(found)[1:]))
+        return SumWeights(tuple(found))
 
     def fits(self, weights):
         """Whether an evaluation can have these."""

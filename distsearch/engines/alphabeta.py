@@ -46,7 +46,7 @@ CONTROL = int64_struct(
     "evaluated",  # leaves that the depth limit cut off
     "top",  # index of the frame that is searched
     "ordering",  # 1 while an ordering search runs
-    "most_moves",  # address: int64 by plies left, of which moves a node may search, see ``evaluation.rank_cut``
+    "kept_moves",  # address: int64 by plies left, how many moves a node searches, see ``evaluation.rank_cut``
 )
 
 # A node on the way from the root to where the search is.
@@ -94,7 +94,7 @@ def descend(s, r, tables, out, at, depth, alpha, beta, c):
         return finished(s, r, c)
     best = -INFINITY
     visited = np.int64(0)
-    searched = n if c.ordering else min(n, int64s(c.most_moves)[depth])
+    searched = n if c.ordering else min(n, int64s(c.kept_moves)[depth])
     for i in range(at, at + searched):
         m = np.int64(out[i])
         child, _ = play(s, r, m)
@@ -214,10 +214,10 @@ def push(s, r, frames, out, top, first, depth, alpha, beta, c):
 
 def leave_out(f, top, c):
     """Have frame ``top``, whose moves are in order, search only those that Rank-Cut leaves."""
-    most = int64s(c.most_moves)[f.depth_left]
-    if top > 0 and f.count > most:
-        f.left_out = f.count - most
-        f.count = most
+    kept = int64s(c.kept_moves)[f.depth_left]
+    if top > 0 and f.count > kept:
+        f.left_out = f.count - kept
+        f.count = kept
 
 
 @compiled
@@ -262,11 +262,11 @@ class AlphaBeta:
 
     ``prune`` False makes it plain minimax; ``ordering`` is as ``parse_ordering`` takes it: the game's own order
     (static), or a search of each move to depth D before the real one (shallow), where the plies left pay for it.
-    most_moves(moves left of the state, plies) -> moves that a node may search, an int64 array by the plies left of it:
+    keep(moves left of the state, plies) -> how many moves a node searches, an int64 array by the plies left of it:
     Rank-Cut; None: all.
     """
 
-    def __init__(self, game, rules, evaluation, prune=True, ordering="static", most_moves=None):
+    def __init__(self, game, rules, evaluation, prune=True, ordering="static", keep=None):
         static, shallow = parse_ordering(ordering)
         self._game, self._rules, self._tables = game, rules, evaluation.tables
         self._bound = evaluation.bound
@@ -274,7 +274,7 @@ class AlphaBeta:
         templates = finished, leaf, descend, leave_out, push, advance
         functions = {**games.functions(game), "evaluate": evaluation.function}
         self._kernels = jit.specialise_all(templates, self.name, functions)
-        self._width, self._most_moves = game.words(rules), most_moves
+        self._width, self._keep = game.words(rules), keep
         self._controls = np.zeros(1, CONTROL)
         self._control, self._where = self._controls[0], address(self._controls)
         set_fields(self._control, prune=prune, static_order=static, ordering_depth=shallow)
@@ -288,8 +288,8 @@ class AlphaBeta:
         self._out = np.zeros(frames * MAX_MOVES, np.int16)
         self._scores = np.zeros(frames * MAX_MOVES, np.int64)
         self._lines = np.zeros(frames * LINE_LENGTH, np.int16)
-        self._most = np.full(frames, MAX_MOVES, np.int64)
-        set_fields(self._control, most_moves=address(self._most))
+        self._kept_moves = np.full(frames, MAX_MOVES, np.int64)
+        set_fields(self._control, kept_moves=address(self._kept_moves))
 
     def compile(self):
         """Compile, or load from disk, every kernel, by a search of a few nodes."""
@@ -311,8 +311,9 @@ class AlphaBeta:
         set_fields(control, bottom=_EXACT_BOTTOM if exact else _BOTTOM)
         set_fields(control, nodes=0, ordering_nodes=0, evaluated=0, top=0, ordering=0)
         self._words[: self._width] = state
-        if self._most_moves is not None and not exact:
-            self._most[: self._depth + 1] = self._most_moves(moves_left, self._depth)
+        self._kept_moves[:] = MAX_MOVES
+        if self._keep is not None and not exact:
+            self._kept_moves[: self._depth + 1] = self._keep(moves_left, self._depth)
         self._complete = False
         self._push(alpha, beta)
         if self._depth == 0:
@@ -367,7 +368,7 @@ class AlphaBeta:
         """Go on with a search that ``save`` gave and that is not complete; one like it must have been begun."""
         control, frames = self._controls.view(np.int64), self._frames.view(np.int64)
         unpack(content, control, self._words, frames, self._out, self._scores, self._lines)
-        set_fields(self._control, most_moves=address(self._most))  # another process had it elsewhere
+        set_fields(self._control, kept_moves=address(self._kept_moves))  # another process had it elsewhere
 
     def result(self):
         """Return the Result so far; of a stopped search the score is that of the moves searched, or −INFINITY."""
@@ -392,7 +393,7 @@ class AlphaBeta:
             if played == len(line):
                 if left > control["bottom"] + 1:
                     break  # the line ends early: a cut-off, or the end of the game
-                best = self._best_move(state, left, control)
+                best = self._best_move(state, left, control, played == 0)
                 if best is None:
                     break
                 line.append(best)
@@ -402,11 +403,13 @@ class AlphaBeta:
             played += 1
         return line
 
-    def _best_move(self, state, left, control):
+    def _best_move(self, state, left, control, at_root):
         out = np.zeros(MAX_MOVES, np.int16)
-        legal = out[: self._game.moves(state, self._rules, out, 0)].tolist()
-        values = [self._value(state, m, left, control) for m in legal]
-        return legal[values.index(max(values))] if legal else None
+        moves = games.functions(self._game)["ordered_moves"] if control["static_order"] else self._game.moves
+        kept = MAX_MOVES if at_root else int(self._kept_moves[left])
+        searched = out[: moves(state, self._rules, out, 0)].tolist()[:kept]
+        values = [self._value(state, m, left, control) for m in searched]
+        return searched[values.index(max(values))] if searched else None
 
     def _value(self, state, m, left, control):
         child = as_state(self._game.play(state, self._rules, m)[0])

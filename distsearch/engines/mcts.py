@@ -8,7 +8,8 @@ player has a move, found by their key: what chance leads to twice is one node.
 A new state is worth what the evaluation says of the best move's board, and each of its moves begins with one visit, of
 what the evaluation says of its own. Or else, without an evaluation, by a *playout*: a game of moves drawn at random, to
 its end. The bound of a move is its mean, and EXPLORATION times the standard deviation of the values that the root has
-seen, times the square root of ln N / n: of points no range is known beforehand.
+seen, times the square root of ln N / n, N being the visits of the state and n those of the move: of points no range is
+known beforehand.
 
 What is drawn is a function of the tree's seed, so a tree is the same wherever it is grown, and trees of different seeds
 are grown side by side (root parallelisation). Sources: Kocsis and Szepesvári 2006; Chaslot, Winands, van den Herik
@@ -47,7 +48,7 @@ CONTROL = struct(
     ("edge_room", np.int64),
     ("used_nodes", np.int64),
     ("used_edges", np.int64),
-    ("exploration", np.float64),  # how many standard deviations a move is given at N = e n
+    ("exploration", np.float64),  # see EXPLORATION
     ("counts_points", np.int64),  # 1: values are points to come
     ("seed", np.uint64),
     ("draws", np.uint64),  # numbers drawn so far

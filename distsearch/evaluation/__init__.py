@@ -61,7 +61,7 @@ class Evaluation(NamedTuple):
 
 
 def names(game):
-    """The evaluations of a game: those made by hand, the strongest first, then those that come learnt."""
+    """The evaluations of a game: those made by hand, the first of which is the default, then those that come learnt."""
     return [*_known(game), *_learnt(game)]
 
 
@@ -110,9 +110,8 @@ def find(game, name, rules):
     base = name.partition(":")[0]
     function, tables, bound, *best_moves = _known(game)[base]
     given = [weights(game, name)] if base in _weighted(game) else []
-    return Evaluation(
-        base, function, tables(rules, *given), bound(rules), best_moves=best_moves[0] if best_moves else None
-    )
+    how = {"best_moves": best_moves[0] if best_moves else None, "unit": getattr(_owner(game), "UNITS", {}).get(base, 1)}
+    return Evaluation(base, function, tables(rules, *given), bound(rules), **how)
 
 
 def learnt(game, name):

@@ -174,7 +174,7 @@ def staged_tables(r):
 
 @compiled
 def staged(s, r, tables):
-    """The terms of ``complex`` by weights that were learnt for each stage of the game; 100 is a disc."""
+    """The terms of ``complex`` by weights that were learnt for each stage of games on 8×8; 100 is a disc."""
     own, opp, empty = sides(s, r)
     mine, theirs = count(own), count(opp)
     at = 3 * min((mine + theirs) * STAGES // np.int64(r[SQUARES]), STAGES - 1)
@@ -216,7 +216,8 @@ def _staged():
     return json.loads((resources.files(__package__) / "fits" / "othello_8x8_staged.json").read_text())
 
 
-# name → (function, its tables, its bound as ``Evaluation`` has it), the strongest first
+# name → (function, its tables, its bound as ``Evaluation`` has it); `complex` first, for it alone is for every board:
+# `staged`, which is stronger on 8×8, has weights that were learnt there
 EVALUATIONS = {
     "complex": (complex, complex_tables, lambda r: 100),  # wins 77% against static at 6 plies
     "staged": (staged, staged_tables, lambda r: _most_staged()),
@@ -225,6 +226,7 @@ EVALUATIONS = {
 }
 
 # what files of learnt weights are, and those that come with this package
+UNITS = {"staged": 100}  # of values, where they are of discs
 of_file = patterns.of_file
 LEARNT = {patterns.NAME: lambda rules: _shipped(board_size(rules))}
 

@@ -14,7 +14,6 @@ import numpy as np
 from ..core.errors import UserError
 from ..games.interface import MAX_MOVES
 
-FORMAT = "distsearch rank cut 1"
 _FITS = resources.files(__package__) / "fits"
 
 
@@ -26,7 +25,7 @@ class RankCounts(NamedTuple):
     better: list[int]
     of: list[int]
 
-    def most_moves(self, probability: float) -> int:
+    def kept(self, probability: float) -> int:
         """Return after how many moves none that is left is better with at least this probability, by Laplace's rule."""
         for i, (better, of) in enumerate(zip(self.better, self.of, strict=True), 1):
             if (better + 1) / (of + 2) <= 1 - probability:
@@ -34,11 +33,11 @@ class RankCounts(NamedTuple):
         return MAX_MOVES
 
 
-def most_moves(probability: float, stage_size: int, rows: list[RankCounts], moves_left: int, plies: int) -> np.ndarray:
-    """Return how many moves nodes may search, int64 by the plies left of them up to ``plies``.
+def kept_moves(probability: float, stage_size: int, rows: list[RankCounts], moves_left: int, plies: int) -> np.ndarray:
+    """Return how many moves nodes search, int64 by the plies left of them up to ``plies``.
 
-    moves_left: of the game at the root; rows: of any stages and plies. A stage or a number of plies that was not
-    counted takes the nearest that was, of plies one below of the same parity.
+    moves_left: of the game at the root; rows: of any stages and plies. A stage that was not counted takes the nearest
+    that was, a number of plies the nearest smaller one of the same parity.
     """
     found = np.full(plies + 1, MAX_MOVES, np.int64)
     for left in range(1, plies + 1):
@@ -46,7 +45,7 @@ def most_moves(probability: float, stage_size: int, rows: list[RankCounts], move
         alike = [row for row in rows if row.plies <= left and (left - row.plies) % 2 == 0]
         if alike:
             nearest = min(alike, key=lambda row: (abs(row.stage - stage), left - row.plies))
-            found[left] = nearest.most_moves(probability)
+            found[left] = nearest.kept(probability)
     return found
 
 
@@ -55,6 +54,6 @@ def find(game, board, name) -> tuple[int, list[RankCounts]]:
     shape = f"{board[0]}x{board[1]}"
     try:
         read = json.loads((_FITS / f"{game.NAME}_{shape}_{name}_ranks.json").read_bytes())
-    except OSError as error:
+    except (OSError, ValueError) as error:  # ValueError: a name with a NUL
         raise UserError(f"rank-cut has no counts for {game.NAME} {shape} by {name[:40]}") from error
     return read["stage_size"], [RankCounts(*row) for row in read["rows"]]

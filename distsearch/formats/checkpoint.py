@@ -21,7 +21,7 @@ from ..core.errors import UserError
 INTERVAL = 60.0  # seconds
 INTERVAL_VARIABLE = "DISTSEARCH_CHECKPOINT_SECONDS"  # in the environment: another interval, for tests
 
-_KIND, _FORMAT = "checkpoints", 7
+_KIND, _FORMAT = "checkpoints", 8
 _BEFORE_5 = b"distsearch checkpoint "  # what files of earlier formats begin with
 _ARRAY = "array"
 

@@ -101,10 +101,10 @@ class MctsPool(SampledPool):
         return max(visited, key=lambda move: visited[move]) if visited else None
 
     def moves(self) -> dict[int, float]:
-        """Return {code: share of the visits} of the moves that were visited."""
+        """Return {code: share of the visits} of all moves once a tree is done, 0 for one that none visited."""
         visited = self._visited()
         every = sum(visits for visits, _ in visited.values())
-        return {move: visits / every for move, (visits, _) in visited.items()}
+        return {move: visited.get(move, (0, 0.0))[0] / every for move in self._moves} if every else {}
 
     @property
     def mean(self) -> float:

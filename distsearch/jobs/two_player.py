@@ -140,12 +140,12 @@ class SubtreeRunner(_SearchRunner):
     def __init__(self, setup: dict[str, Any]):
         game, rules, chosen = evaluated(setup)
         pruned = setup["algorithm"] == "alphabeta"
-        most_moves = None
+        keep = None
         if (ranking := setup.get("rank_cut")) is not None:
             probability, stage_size, rows = ranking
             counts = [RankCounts(*row) for row in rows]
-            most_moves = partial(rank_cut.most_moves, probability, stage_size, counts)
-        super().__init__(setup, game, rules, AlphaBeta(game, rules, chosen, pruned, setup["ordering"], most_moves))
+            keep = partial(rank_cut.kept_moves, probability, stage_size, counts)
+        super().__init__(setup, game, rules, AlphaBeta(game, rules, chosen, pruned, setup["ordering"], keep))
 
     def _start(self, state, depth, window):
         self._engine.begin(state, None if depth == TO_THE_END else depth)

@@ -8,8 +8,6 @@ that is near. The weights of a stage are those of least squares, without a const
 a value. Ranks take stages in turn; how many there are changes nothing.
 """
 
-import argparse
-import json
 import random
 import sys
 import time
@@ -18,11 +16,11 @@ import numpy as np
 from mpi4py import MPI
 
 from .. import __version__, evaluation
-from ..core.errors import UserError
 from ..engines.pvs.depth_search import DepthSearch
 from ..engines.pvs.table import new_shared_table
 from ..evaluation import othello as hand_made
 from ..games import othello
+from . import fit_command
 from .probcut_fit import states
 
 _BOARD = 8, 8
@@ -64,9 +62,11 @@ def fit(count, seed, comm=MPI.COMM_SELF, tell=lambda text: None):
     """Return what the file of weights holds, of ``count`` positions a stage, on the first rank, None on others."""
     rules = othello.rules(_BOARD)
     chosen, squares = evaluation.find(othello, "patterns", rules), int(rules[othello.SQUARES])
-    engine = DepthSearch(othello, rules, chosen, new_shared_table(_TABLE))
     began, rows, size = time.process_time(), [], squares // hand_made.STAGES
     for stage in range(hand_made.STAGES)[comm.rank :: comm.size]:
+        engine = DepthSearch(
+            othello, rules, chosen, new_shared_table(_TABLE)
+        )  # what it finds depends on no other stage
         rng, searched = random.Random(f"{seed} {stage}"), []
         discs = [n for n in range(stage * size, (stage + 1) * size) if n > 4 and squares - n >= _LEAST_LEFT]
         for n in discs:
@@ -90,26 +90,8 @@ def fit(count, seed, comm=MPI.COMM_SELF, tell=lambda text: None):
 
 
 def main(argv=None):
-    parser = argparse.ArgumentParser(
-        prog="python -m distsearch.learning.complex_fit",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--positions", type=int, default=4000, metavar="N", help="of each stage (default 4000)")
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the games (default 1)")
-    parser.add_argument("--output", required=True, metavar="FILE")
-    args = parser.parse_args(argv)
-    try:
-        if not 100 <= args.positions <= 10**6:
-            raise UserError(f"positions {args.positions} are not from 100 to 1000000")
-        found = fit(args.positions, args.seed, MPI.COMM_WORLD, lambda text: print(text, file=sys.stderr, flush=True))
-        if found is not None:
-            with open(args.output, "w", encoding="utf-8") as file:
-                file.write(json.dumps(found, indent=1) + "\n")
-    except (UserError, OSError) as error:
-        print(f"complex_fit: {error}", file=sys.stderr)
-        return 2
-    return 0
+    args = fit_command.parser("complex_fit", __doc__, 4000).parse_args(argv)
+    return fit_command.write("complex_fit", args, fit)
 
 
 if __name__ == "__main__":

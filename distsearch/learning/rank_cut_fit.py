@@ -8,8 +8,6 @@ shallow``: by the evaluation of the board after them where that order is made, e
 in turn; how many there are changes nothing.
 """
 
-import argparse
-import json
 import random
 import sys
 
@@ -21,8 +19,9 @@ from ..core.errors import UserError
 from ..engines.alphabeta import SHALLOW_MARGIN, AlphaBeta
 from ..engines.pvs.depth_search import DepthSearch
 from ..engines.pvs.table import new_shared_table
-from ..evaluation.rank_cut import FORMAT, RankCounts
+from ..evaluation.rank_cut import RankCounts
 from ..games.interface import MAX_MOVES, as_state
+from . import fit_command
 from .probcut_fit import states
 
 STAGE = 12  # moves left that make a stage
@@ -65,10 +64,11 @@ def fit(game, name, count, seed, comm=MPI.COMM_SELF, tell=lambda text: None):
     """Return what the file of counts holds, of ``count`` positions a stage, on the first rank, None on others."""
     rules = game.rules()
     chosen = evaluation.find(game, name, rules)
-    player, engine = DepthSearch(game, rules, chosen, new_shared_table(_TABLE)), AlphaBeta(game, rules, chosen)
+    engine = AlphaBeta(game, rules, chosen)
     longest = int(game.moves_left(game.start(rules).state, rules)) - _FIRST
     rows = []
     for stage in range(longest // STAGE + 1)[comm.rank :: comm.size]:
+        player = DepthSearch(game, rules, chosen, new_shared_table(_TABLE))  # so that no stage depends on another
         rng, searched = random.Random(f"{seed} {stage}"), []
         lefts = [left for left in range(stage * STAGE, (stage + 1) * STAGE) if DEEPEST < left <= longest]
         for left in lefts:
@@ -82,42 +82,22 @@ def fit(game, name, count, seed, comm=MPI.COMM_SELF, tell=lambda text: None):
         return None
     made = {"by": f"distsearch {__version__}", "positions": count, "seed": seed}
     rows = sorted(row for part in parts for row in part if row.of)
-    return {"format": FORMAT, "stage_size": STAGE, "columns": RankCounts._fields, "made": made, "rows": rows}
+    return {"stage_size": STAGE, "columns": RankCounts._fields, "made": made, "rows": rows}
 
 
 def main(argv=None):
-    parser = argparse.ArgumentParser(
-        prog="python -m distsearch.learning.rank_cut_fit",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = fit_command.parser("rank_cut_fit", __doc__, 800)
     parser.add_argument("game", metavar="GAME")
     parser.add_argument("--evaluation", default="complex", metavar="NAME", help="as search takes it (default complex)")
-    parser.add_argument("--positions", type=int, default=2000, metavar="N", help="of each stage (default 2000)")
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the games (default 1)")
-    parser.add_argument("--output", required=True, metavar="FILE")
     args = parser.parse_args(argv)
-    try:
+
+    def make(*how):
         game = games.find(args.game)
         if game.PLAYERS != 2:
             raise UserError(f"{game.NAME} is a game against chance: there are no ranks to cut")
-        if not 100 <= args.positions <= 10**6:
-            raise UserError(f"positions {args.positions} are not from 100 to 1000000")
-        told = fit(
-            game,
-            args.evaluation,
-            args.positions,
-            args.seed,
-            MPI.COMM_WORLD,
-            lambda text: print(text, file=sys.stderr, flush=True),
-        )
-        if told is not None:
-            with open(args.output, "w", encoding="utf-8") as file:
-                file.write(json.dumps(told) + "\n")
-    except (UserError, OSError) as error:
-        print(f"rank_cut_fit: {error}", file=sys.stderr)
-        return 2
-    return 0
+        return fit(game, args.evaluation, *how)
+
+    return fit_command.write("rank_cut_fit", args, make)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from ..games.interface import END, PASS, Position, legal_moves, step
 GAME = "othello"
 _SOLVED_AHEAD = 6  # moves left beyond a depth from which a search to the end takes about as long as one to the depth
 _LIMITS = "depth", "time", "nodes", "exact"
-_NOT_TO_THE_END = "selective", "probcut_params"
+_NOT_TO_THE_END = "selective", "probcut_params", "rank_cut"
 _LEAST_SECONDS = 1e-3  # of a search where a clock has none left
 _PASSES = "pa", "ps"  # as other programs write it
 

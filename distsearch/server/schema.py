@@ -137,6 +137,7 @@ jobs_used | integer | of these three: jobs whose value was still needed when it 
 jobs_wasted | integer | of these three: jobs whose value was no longer needed
 jobs_cut | integer | of these three: subtrees that were not handed out
 selective | number | of a search that left lines out: as asked, or the default under a limit of time
+rank_cut | number | of a search that left moves out by their rank: as asked
 book | text | the opening book that has the answer, where it took no search
 policy | text | as asked, or the default
 load_factor | number | subtrees a worker

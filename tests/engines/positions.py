@@ -92,9 +92,9 @@ class Recursion:
         self._descend = kernels["descend"]
         self._out = np.zeros(MAX_MOVES * 2 * board[0] * board[1], np.int16)
         self._control = new_record(ab.CONTROL)
-        self._most = np.full(2 * board[0] * board[1] + 2, MAX_MOVES, np.int64)
+        self._kept_moves = np.full(2 * board[0] * board[1] + 2, MAX_MOVES, np.int64)
         set_fields(self._control, prune=prune, static_order=parse_ordering(ordering)[0])
-        set_fields(self._control, most_moves=address(self._most))
+        set_fields(self._control, kept_moves=address(self._kept_moves))
 
     def search(self, state, depth=None):
         """Return (score, nodes)."""

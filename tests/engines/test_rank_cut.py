@@ -71,6 +71,27 @@ def test_the_value_of_the_moves_that_are_left(ordering, prune, positions, rng):
         assert found.line[0] in ordered(state, "static")
 
 
+def test_the_line_is_of_moves_that_are_left(positions):
+    """Its end has the score: the last plies of a line are looked for where the search has looked."""
+    for state in positions:
+        most = [MAX_MOVES, 2, 2, 2, 2, 2]
+        found, at, sign = searched(state, 5, "shallow", most), state, 1
+        for move in found.line:
+            at, sign = after(at, move), -sign
+        assert sign * worth(at) == found.score
+
+
+def test_a_search_to_the_end_has_all_moves_again(rng):
+    state = random_position(othello, RULES, range(54, 56), rng).state
+    engine = AlphaBeta(othello, RULES, EVALUATION, keep=lambda left, plies: 1)
+    found = []
+    for depth in (None, 6, None):
+        engine.begin(state, depth)
+        assert engine.advance(1 << 40)
+        found.append(engine.result())
+    assert found[0] == found[2]
+
+
 def test_leaving_nothing_out_changes_nothing(positions):
     for state in positions:
         assert searched(state, 5, "shallow", [MAX_MOVES] * 6) == searched(state, 5, "shallow", None)

@@ -48,6 +48,7 @@ def test_weights_of_a_sum_become_its_name(tmp_path):
         ({"weights": {**WEIGHTS, "snake": 1}}, "and no others"),
         ({"weights": {"order": 1, "snake": 1}}, "and no others"),
         ({"weights": {}}, "and no others"),
+        ({"weights": {"free": 2e9, "snake": 1}}, "above 0"),
         ({"weights": dict.fromkeys(list(WEIGHTS)[:5], 1)}, "and no others"),
         *(({"weights": {**WEIGHTS, "sum": wrong}}, "sum is not a number") for wrong in ("1", None, True, [1], 1e301)),
         (b'{"weights": ' + json.dumps({**WEIGHTS, "sum": float("nan")}).encode() + b"}", "sum is not a number"),

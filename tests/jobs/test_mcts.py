@@ -59,7 +59,7 @@ def test_visits_are_those_of_the_trees(rng):
             visits[move] = visits.get(move, 0) + count
             totals.setdefault(move, []).append(mean * count)
     every = sum(visits.values())
-    assert pool.moves() == {move: count / every for move, count in visits.items() if count}
+    assert pool.moves() == {move: count / every for move, count in visits.items()}
     assert pool.best() == max(visits, key=lambda move: visits[move])
     assert pool.mean == math.fsum(totals[pool.best()]) / visits[pool.best()]
 

@@ -73,7 +73,8 @@ def _score_in_class(state, left, plies, budget):
     left: empty squares; budget: nodes of a search after which it is given up. Whether the score is on this or that
     side of where the class begins or ends takes a null window, which is a small part of the work of the exact score.
     """
-    low, high = -(left + 1) // 2, (left + 1) // 2
+    high = (left + 1) // 2
+    low = -high
     wanted = [score for score in range(low, high + 1) if plies_to_end(left, score) in plies]
     edges = [score for score in range(low, high) if (score in wanted) != (score + 1 in wanted)]
     for edge in sorted(edges, key=abs, reverse=True):  # wins and losses that come soon are found soon
