@@ -34,8 +34,10 @@ def named(text: str, game: str) -> str:
         number = isinstance(weight, int | float) and not isinstance(weight, bool)
         if not number or abs(weight) > 1e300 or math.isnan(weight):
             raise UserError(f"{shown}: {name} is not a number")
-    found = Weights(**given) if of_rows else SumWeights(tuple(Term(*each) for each in given.items()))
-    if not of_rows and not found.fit():
+    if of_rows:
+        return Weights(**given).evaluation
+    found = SumWeights(tuple(Term(*each) for each in given.items()))
+    if not found.fit():
         raise UserError(f"{shown}: weights of a sum are above 0, and up to 1000000")
     return found.evaluation
 
