@@ -256,9 +256,9 @@ class Options:
     rank_cut: Annotated[
         float | None,
         _how(
-            "Rank-Cut, with ordering shallow: search no more moves of a node if, with this probability, none that is "
-            "left is better; scores are then no longer certain, and may depend on the number of ranks (default: "
-            "search all)",
+            "Rank-Cut, with ordering shallow: leave out a node's later moves where, with probability P by counts of the "
+            "program's own games, none is better than those before them; scores are then not certain, and may depend "
+            "on the number of ranks (default: search all)",
             "P",
             check=checked_rank_cut,
         ),

@@ -8,8 +8,8 @@ where one hands over to the other never shows in a result or a count.
 A *node* is a position reached by one applied move or pass; every visit counts. Nodes of ordering searches are counted
 separately. Algorithm: Knuth and Moore 1975, in Fishburn's fail-soft form (1983).
 
-With Rank-Cut a node's moves after the first few are left out where one of them is hardly ever the best, by how many
-plies are left (Lim and Lee 2006). The root's are all searched.
+With Rank-Cut a node searches only its first few moves; how many depends on the stage of the game and the plies left
+(Lim and Lee 2006). The root's moves are all searched.
 
 The alpha-beta engine for one game, board and evaluation: begin a search, run it in slices, read its result.
 """

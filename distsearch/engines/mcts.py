@@ -5,9 +5,9 @@ where chance moves an outcome that it draws. The first state it reaches that the
 value is added to all moves on the way, with the points of the moves in between. The tree holds the states in which the
 player has a move, found by their key: what chance leads to twice is one node.
 
-A new state is worth what the evaluation says of the best move's board, and each of its moves begins with one visit, of
-what the evaluation says of its own. Or else, without an evaluation, by a *playout*: a game of moves drawn at random, to
-its end. The bound of a move is its mean, and EXPLORATION times the standard deviation of the values that the root has
+A new node is worth the value of its best move's afterstate by the evaluation, and each of its moves begins with one
+visit, of the value of its own afterstate. Without an evaluation it is worth what a *playout* brings, a game of random
+moves to its end, and its moves begin without visits. The bound of a move is its mean, and EXPLORATION times the standard deviation of the values that the root has
 seen, times the square root of ln N / n, N being the visits of the state and n those of the move: of points no range is
 known beforehand.
 
@@ -52,7 +52,7 @@ CONTROL = struct(
     ("counts_points", np.int64),  # 1: values are points to come
     ("seed", np.uint64),
     ("draws", np.uint64),  # numbers drawn so far
-    ("limit", np.int64),  # nodes of the tree
+    ("limit", np.int64),  # of ``nodes``, at which the tree is done
     ("nodes", np.int64),  # states reached by the player's moves so far, those of playouts as well
     ("evaluated", np.int64),
     ("longest", np.int64),  # moves of the player from the root to a new node

@@ -26,7 +26,10 @@ class RankCounts(NamedTuple):
     of: list[int]
 
     def kept(self, probability: float) -> int:
-        """Return after how many moves none that is left is better with at least this probability, by Laplace's rule."""
+        """Return the smallest i such that, with at least this probability, no move after the first i is better.
+
+        The probability is by Laplace's rule of succession; MAX_MOVES if no i has it.
+        """
         for i, (better, of) in enumerate(zip(self.better, self.of, strict=True), 1):
             if (better + 1) / (of + 2) <= 1 - probability:
                 return i

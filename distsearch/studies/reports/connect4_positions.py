@@ -70,8 +70,9 @@ def drawn(name, count, seed, interrupted=lambda: False):
 def _score_in_class(state, left, plies, budget):
     """Return the score of a state if by best play its game takes a number of plies in ``plies``, None if not.
 
-    left: empty squares; budget: nodes of a search after which it is given up. Whether the score is on this or that
-    side of where the class begins or ends takes a null window, which is a small part of the work of the exact score.
+    left: empty squares; budget: nodes of a search after which it is given up. Null-window searches at the class's
+    bounds decide first whether the score is in the class, for a small part of the work of an exact search, which
+    follows only if it is.
     """
     high = (left + 1) // 2
     low = -high
