@@ -256,9 +256,9 @@ class Options:
     rank_cut: Annotated[
         float | None,
         _how(
-            "Rank-Cut, with ordering shallow: leave out a node's later moves where, with probability P by counts of the "
-            "program's own games, none is better than those before them; scores are then not certain, and may depend "
-            "on the number of ranks (default: search all)",
+            "Rank-Cut, with ordering shallow: leave out a node's later moves where, with probability P by counts of "
+            "the program's own games, none is better than those before them; scores are then not certain, and may "
+            "depend on the number of ranks (default: search all)",
             "P",
             check=checked_rank_cut,
         ),

@@ -7,9 +7,9 @@ player has a move, found by their key: what chance leads to twice is one node.
 
 A new node is worth the value of its best move's afterstate by the evaluation, and each of its moves begins with one
 visit, of the value of its own afterstate. Without an evaluation it is worth what a *playout* brings, a game of random
-moves to its end, and its moves begin without visits. The bound of a move is its mean, and EXPLORATION times the standard deviation of the values that the root has
-seen, times the square root of ln N / n, N being the visits of the state and n those of the move: of points no range is
-known beforehand.
+moves to its end, and its moves begin without visits. The bound of a move is its mean, and EXPLORATION times the
+standard deviation of the values that the root has seen, times the square root of ln N / n, N being the visits of the
+state and n those of the move: of points no range is known beforehand.
 
 What is drawn is a function of the tree's seed, so a tree is the same wherever it is grown, and trees of different seeds
 are grown side by side (root parallelisation). Sources: Kocsis and Szepesvári 2006; Chaslot, Winands, van den Herik
