@@ -242,7 +242,7 @@ def test_a_refused_message_is_named_if_it_can_be(message, name):
 
 
 def test_an_answer_has_the_fields_of_the_reference():
-    known = {"selective": 0.9, "meaning": "wins by 1 disc", "book": "book.npz", "asked": "f5d6"}
+    known = {"selective": 0.9, "rank_cut": 0.9, "meaning": "wins by 1 disc", "book": "book.npz", "asked": "f5d6"}
     known |= {"runs": 4, "width": 3, "goals": 1, "seed": 0, "chance_to_move": True, "pruning": "none", "par_depth": 2}
     known |= {"jobs_used": 1, "jobs_wasted": 0, "jobs_cut": 0, "gpu_seconds": 0.5}
     found = protocol.answer(7, 2, outcome(moves=[{"move": "d3", "score": 1}], **known))
