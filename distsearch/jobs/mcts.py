@@ -16,7 +16,7 @@ from ..evaluation import PLAYOUT
 from ..games.interface import MAX, Position, legal_moves
 from .chance import EngineRunner
 from .records import record
-from .sampled import SampledPool, ida_job
+from .sampled import RUN_COSTS, SampledPool, run_job
 from .setups import rules_of
 
 MOST_MOVES = 64  # of the position that is searched
@@ -26,17 +26,12 @@ MCTS_RESULT = record(
     ("visits", np.int64, MOST_MOVES),  # of the root's moves, in the order of the game
     ("means", np.float64, MOST_MOVES),
     ("longest", np.int32),
-    "nodes",
-    "evaluated",
-    "table_hits",
-    "table_stores",
-    "seconds",
-    "cpu",
+    *RUN_COSTS,
 )
 
 
 class MctsRunner(EngineRunner):
-    """Grows a tree: a job has the fields of a run of IDA*."""
+    """Grows a tree."""
 
     result_dtype = MCTS_RESULT
 
@@ -44,7 +39,7 @@ class MctsRunner(EngineRunner):
         game, rules = rules_of(setup)
         name = setup["evaluation"]
         chosen = None if name == PLAYOUT else evaluation.find(game, name, rules)
-        super().__init__(ida_job(game.words(rules)), Mcts(game, rules, chosen, setup["points"]))
+        super().__init__(run_job(game.words(rules)), Mcts(game, rules, chosen, setup["points"]))
 
     def begin(self, job: np.void) -> None:
         self.job_id = int(job["job_id"])
@@ -79,7 +74,7 @@ class MctsPool(SampledPool):
         self._visits = np.zeros((trees, len(self._moves)), np.int64)
         self._totals = np.zeros((trees, len(self._moves)))
         self.longest = 0
-        super().__init__(trees, ida_job(game.words(rules)))
+        super().__init__(trees, run_job(game.words(rules)))
 
     def _fill(self, job, number):
         job["limit"], job["seed"], job["state"] = self._limit, self._seeds[number], self._state

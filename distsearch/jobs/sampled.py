@@ -21,19 +21,8 @@ from .numbered import SUMMED, NumberedJobs
 from .records import record
 from .setups import evaluated
 
-IDA_RESULT = record(
-    "job_id",
-    "complete",
-    "move",
-    ("goal", np.int8),
-    ("length", np.int32),
-    "nodes",
-    "evaluated",
-    "table_hits",
-    "table_stores",
-    "seconds",
-    "cpu",
-)
+RUN_COSTS = "nodes", "evaluated", "table_hits", "table_stores", "seconds", "cpu"
+IDA_RESULT = record("job_id", "complete", "move", ("goal", np.int8), ("length", np.int32), *RUN_COSTS)
 
 
 def averaged_job(words: int) -> np.dtype:
@@ -41,8 +30,8 @@ def averaged_job(words: int) -> np.dtype:
     return record("job_id", "depth", "seed", ("state", np.uint64, words))
 
 
-def ida_job(words: int) -> np.dtype:
-    """Record of a run of IDA*: its id, its limit of nodes, its seed, state."""
+def run_job(words: int) -> np.dtype:
+    """Record of a run that nodes limit: its id, its limit, its seed, state."""
     return record("job_id", ("limit", np.int64), "seed", ("state", np.uint64, words))
 
 
@@ -66,7 +55,7 @@ class IdaRunner(EngineRunner):
 
     def __init__(self, setup: dict[str, Any]):
         game, rules, chosen = evaluated(setup)
-        super().__init__(ida_job(game.words(rules)), Ida(game, rules, chosen))
+        super().__init__(run_job(game.words(rules)), Ida(game, rules, chosen))
 
     def begin(self, job: np.void) -> None:
         self.job_id = int(job["job_id"])
@@ -172,7 +161,7 @@ class IdaPool(SampledPool):
         self._seeds = [seed_of(seed, run) for run in range(runs)]
         self._votes = {}  # code → (runs, of them those that made the tile, minus the moves these took)
         self.goals = self.longest = self._limited = 0  # _limited: runs that their limit ended
-        super().__init__(runs, ida_job(game.words(rules)))
+        super().__init__(runs, run_job(game.words(rules)))
 
     tree_nodes = 1  # that the master has
 

@@ -27,7 +27,6 @@ _BOARD = 8, 8
 _DEPTH = 8  # plies of the search that says what a position is worth
 _LEAST_LEFT = 2
 _TABLE = 64  # MiB
-_UNIT = 100  # values of ``staged`` in a disc
 
 
 def shares(searched, rules):
@@ -74,7 +73,9 @@ def fit(count, seed, comm=MPI.COMM_SELF, tell=lambda text: None):
         if searched:
             values = np.array([worth(engine, chosen, state) for state in searched])
             weights, left = fitted(searched, values, rules)
-            rows.append((stage, [round(_UNIT * float(w)) for w in weights], round(left, 2), len(searched)))
+            rows.append(
+                (stage, [round(hand_made.UNITS["staged"] * float(w)) for w in weights], round(left, 2), len(searched))
+            )
             tell(f"stage {stage}: {len(searched)} positions, {time.process_time() - began:.0f} CPU s so far")
     parts = comm.gather(rows)
     if comm.rank > 0:
@@ -91,7 +92,7 @@ def fit(count, seed, comm=MPI.COMM_SELF, tell=lambda text: None):
 
 def main(argv=None):
     args = fit_command.parser("complex_fit", __doc__, 4000).parse_args(argv)
-    return fit_command.write("complex_fit", args, fit)
+    return fit_command.write_fit("complex_fit", args, fit)
 
 
 if __name__ == "__main__":

@@ -29,25 +29,38 @@ def parser(name: str, text: str, positions: int) -> argparse.ArgumentParser:
     return found
 
 
-def write(name: str, args: argparse.Namespace, make: Callable[..., Any]) -> int:
+def write_fit(name: str, args: argparse.Namespace, make: Callable[..., Any]) -> int:
     """Write as JSON what ``make(count, seed, comm, tell)`` returns on the first rank; return the exit status.
 
-    Each rank calls this, and then ``make`` with the communicator of all. What any of them cannot do ends all.
+    Every rank calls this, and then ``make`` with the communicator of all.
+    """
+
+    def text():
+        if not _FEWEST <= args.positions <= _MOST:
+            raise UserError(f"positions {args.positions} are not from {_FEWEST} to {_MOST}")
+        found = make(args.positions, args.seed, MPI.COMM_WORLD, tell)
+        return json.dumps(found) + "\n"
+
+    return write(name, args.output, text)
+
+
+def write(name: str, output: str, text: Callable[[], str]) -> int:
+    """Write what ``text()`` returns on the first rank to a file; return the exit status.
+
+    name: of the command, for messages. A rank that fails otherwise than by a UserError, which all have, ends the job.
     """
     comm = MPI.COMM_WORLD
     try:
-        if not _FEWEST <= args.positions <= _MOST:
-            raise UserError(f"positions {args.positions} are not from {_FEWEST} to {_MOST}")
-        found = make(args.positions, args.seed, comm, lambda text: print(text, file=sys.stderr, flush=True))
+        made = text()
         if comm.rank == 0:
-            with open(args.output, "w", encoding="utf-8") as file:
-                file.write(json.dumps(found) + "\n")
-    except UserError as error:  # which every rank has
+            with open(output, "w", encoding="utf-8") as file:
+                file.write(made)
+    except UserError as error:
         if comm.rank == 0:
             print(f"{name}: {error}", file=sys.stderr)
         return 2
     except OSError as error:
-        print(f"{name}: cannot write {args.output}: {error.strerror}", file=sys.stderr)
+        print(f"{name}: cannot write {output}: {error.strerror}", file=sys.stderr)
         return 2
     except Exception as error:
         if comm.size == 1:
@@ -55,3 +68,8 @@ def write(name: str, args: argparse.Namespace, make: Callable[..., Any]) -> int:
         print_traceback(error)
         mpi_runtime.abort(1)  # others wait for this rank
     return 0
+
+
+def tell(text: str) -> None:
+    """Print how a fit goes to stderr."""
+    print(text, file=sys.stderr, flush=True)

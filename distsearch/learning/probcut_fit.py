@@ -18,12 +18,12 @@ import numpy as np
 from mpi4py import MPI
 
 from .. import __version__, evaluation, games
-from ..cluster import mpi_runtime
-from ..core.errors import UserError, print_traceback
+from ..core.errors import UserError
 from ..engines.pvs.depth_search import DepthSearch
 from ..engines.pvs.table import new_shared_table
 from ..evaluation.probcut_fit import Fit, Pair, weights_of
 from ..games.interface import END, legal_moves, step
+from . import fit_command
 
 STAGE = 6  # moves left that make a stage
 LEAST = 30  # positions from which a line is fitted
@@ -154,40 +154,21 @@ def main(argv=None):
     parser.add_argument("--positions", type=int, default=180, metavar="N", help="of each stage (default 180)")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the games (default 1)")
     parser.add_argument("--output", required=True, metavar="FILE", help="for --probcut-params of search and solve")
-    try:
-        args = parser.parse_args(argv)
+    args = parser.parse_args(argv)
+
+    def text():
         game = games.find(args.game)
         if game.PLAYERS != 2:
             raise UserError(f"{game.NAME} is a game against chance: there is nothing to fit")
         if args.positions < LEAST:
             raise UserError(f"positions {args.positions} are fewer than the {LEAST} that a line takes")
         board = _board(game, args.board)
-        found = fit(
-            game,
-            board,
-            args.evaluation or evaluation.default(game, game.rules(board)),
-            parse_pairs(args.pairs),
-            args.positions,
-            args.seed,
-            comm=MPI.COMM_WORLD,
-            tell=lambda text: print(text, file=sys.stderr, flush=True),
-        )
-        if found is not None:
-            with open(args.output, "w", encoding="utf-8") as file:
-                file.write(found.to_json())
-    except UserError as error:  # which every rank has
-        if MPI.COMM_WORLD.rank == 0:
-            print(f"probcut: {error}", file=sys.stderr)
-        return 2
-    except OSError as error:
-        print(f"probcut: cannot write {args.output}: {error.strerror}", file=sys.stderr)
-        return 2
-    except Exception as error:
-        if MPI.COMM_WORLD.size == 1:
-            raise
-        print_traceback(error)
-        mpi_runtime.abort(1)  # others wait for this rank
-    return 0
+        name = args.evaluation or evaluation.default(game, game.rules(board))
+        how = parse_pairs(args.pairs), args.positions, args.seed
+        found = fit(game, board, name, *how, comm=MPI.COMM_WORLD, tell=fit_command.tell)
+        return "" if found is None else found.to_json()
+
+    return fit_command.write("probcut", args.output, text)
 
 
 def _board(game, text):

@@ -97,7 +97,7 @@ def main(argv=None):
             raise UserError(f"{game.NAME} is a game against chance: there are no ranks to cut")
         return fit(game, args.evaluation, *how)
 
-    return fit_command.write("rank_cut_fit", args, make)
+    return fit_command.write_fit("rank_cut_fit", args, make)
 
 
 if __name__ == "__main__":

@@ -47,5 +47,5 @@ def test_the_command_writes_a_file(tmp_path, monkeypatch):
     "arguments", [["2048"], ["othello", "--positions", "3"], ["othello", "--evaluation", "x"]], ids=str
 )
 def test_refusals(arguments, tmp_path, capsys):
-    assert rank_cut_fit.main([*arguments.split(), "--output", str(tmp_path / "x")]) == 2
+    assert rank_cut_fit.main([*arguments, "--output", str(tmp_path / "x")]) == 2
     assert capsys.readouterr().err.startswith("rank_cut_fit: ")
