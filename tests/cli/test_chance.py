@@ -166,7 +166,7 @@ def test_a_file_holds_what_search_calls_a_position(tmp_path):
         (["2048", "--spawn", "2:0.9,4:0.2", "--depth", "1"], "do not sum to 1"),
         (["2584", "--spawn", "4:1", "--depth", "1"], "4 is not a tile of 2584"),
         (["2048", "--exact"], "game against chance"),
-        (["2048", "--nodes", "100"], "nodes goes with ida, and with play"),
+        (["2048", "--nodes", "100"], "nodes goes with ida and mcts, and with play"),
         (["2048", "--depth-by-empty", "2:5"], "depth-by-empty goes with depth"),
         (["2048", "--depth", "1", "--depth-by-empty", "2"], "depth-by-empty '2' is not"),
         (["othello", "--depth-by-empty", "2:5"], "depth-by-empty is for games against chance"),
