@@ -15,6 +15,7 @@ from .messages import Message, MessageType, from_records, to_records
 from .protocols import Runner
 from .time_splitter import TimeSplitter
 
+_LONGEST = 1e9  # seconds, 30 years, that a job can have taken
 _SPARE = 4  # runners of a setup that are kept for the next runs: each has a table of a mebibyte
 FIRST_BUDGET = 1000  # nodes of a slice, before the rate is known
 _FASTEST_GROWTH = 8  # a budget grows at most so many times from one slice to the next
@@ -164,9 +165,14 @@ class WorkerRun:
             self.runner.begin(job)
             return now, 0.0
         size = messages.PROGRESS_RECORD.itemsize
-        record = to_records(progress[:size], messages.PROGRESS_RECORD)[0]
         self.runner.restore(job, progress[size:].tobytes())
-        return now - float(record["seconds"]), float(record["cpu"])
+        seconds = cpu = 0.0
+        if len(progress) >= size:
+            record = to_records(progress[:size], messages.PROGRESS_RECORD)[0]
+            seconds, cpu = float(record["seconds"]), float(record["cpu"])
+        if not (0 <= seconds < _LONGEST and 0 <= cpu < _LONGEST):  # of a damaged checkpoint
+            seconds = cpu = 0.0
+        return now - seconds, cpu
 
     def take_results(self) -> list[Message]:
         """Return the Messages with the results that have not been sent."""

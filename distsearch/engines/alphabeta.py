@@ -22,13 +22,15 @@ from .. import games
 from ..core import jit
 from ..core.errors import UserError
 from ..core.jit import compiled
-from ..core.packing import packed, unpack
+from ..core.packing import packed, unpacked
 from ..core.pointers import address, int64_struct, int64s, record_view, set_fields
 from ..games import lanes
 from ..games.interface import END, MAX_MOVES, PASS, as_state
 from ..games.ordering import sort
+from .saved_path import check_path, check_within, legal_part
 
 kind = moves = ordered_moves = play = final = evaluate = None  # bound for each game and evaluation
+RANK_CUT = False  # bound to True for searches with Rank-Cut
 
 INFINITY = np.int64(1) << np.int64(40)
 
@@ -63,6 +65,8 @@ FRAME = int64_struct(
     "left_out",  # moves that Rank-Cut leaves out, behind the others
 )
 _control_at = record_view(CONTROL)
+# What a paused search has in its control block.
+_IN_PROGRESS = "nodes", "ordering_nodes", "evaluated", "top", "ordering"
 SEARCHING, SORTING = 0, 1  # phases of a frame
 
 LINE_LENGTH = 64  # moves of a principal variation that are kept
@@ -94,7 +98,9 @@ def descend(s, r, tables, out, at, depth, alpha, beta, c):
         return finished(s, r, c)
     best = -INFINITY
     visited = np.int64(0)
-    searched = n if c.ordering else min(n, int64s(c.kept_moves)[depth])
+    searched = n
+    if RANK_CUT and not c.ordering:
+        searched = min(n, int64s(c.kept_moves)[depth])
     for i in range(at, at + searched):
         m = np.int64(out[i])
         child, _ = play(s, r, m)
@@ -109,7 +115,7 @@ def descend(s, r, tables, out, at, depth, alpha, beta, c):
             best = value
             if best >= beta:
                 break
-    if searched < n and best < beta:
+    if RANK_CUT and searched < n and best < beta:
         c.evaluated += 1  # as where the depth cuts off: the value is no proof
     c.nodes += visited
     return best
@@ -135,7 +141,8 @@ def advance(s, r, tables, words, frames, out, scores, lines, where):
             f.phase = SEARCHING
             f.next = 0
             c.ordering = 0
-            leave_out(f, top, c)
+            if RANK_CUT:
+                leave_out(f, top, c)
             continue
         if i < n and f.best < f.beta:
             if c.nodes + c.ordering_nodes >= limit:
@@ -170,7 +177,7 @@ def advance(s, r, tables, words, frames, out, scores, lines, where):
             above = frames[top + 1]
             above.line_length = 0
         else:
-            if f.left_out > 0 and f.best < f.beta:
+            if RANK_CUT and f.left_out > 0 and f.best < f.beta:
                 c.evaluated += 1
             if n == 0:
                 f.best = finished(lanes.load(s, words, top * width), r, c)
@@ -208,7 +215,7 @@ def push(s, r, frames, out, top, first, depth, alpha, beta, c):
     if shallow > 0 and n > 1 and not c.ordering and depth >= shallow + SHALLOW_MARGIN:
         f.phase = SORTING
         c.ordering = 1
-    elif not c.ordering:
+    elif RANK_CUT and not c.ordering:
         leave_out(f, top, c)
 
 
@@ -270,9 +277,9 @@ class AlphaBeta:
         static, shallow = parse_ordering(ordering)
         self._game, self._rules, self._tables = game, rules, evaluation.tables
         self._bound = evaluation.bound
-        self.name = f"{games.tag(game)}_{evaluation.name}"
+        self.name = f"{games.tag(game)}_{evaluation.name}{'' if keep is None else '_rank_cut'}"
         templates = finished, leaf, descend, leave_out, push, advance
-        functions = {**games.functions(game), "evaluate": evaluation.function}
+        functions = {**games.functions(game), "evaluate": evaluation.function, "RANK_CUT": keep is not None}
         self._kernels = jit.specialise_all(templates, self.name, functions)
         self._width, self._keep = game.words(rules), keep
         self._controls = np.zeros(1, CONTROL)
@@ -356,7 +363,7 @@ class AlphaBeta:
         last = self._frames[frames - 1]
         moves = last["first"] + last["count"]
         return packed(
-            self._controls.view(np.int64),
+            np.array([self._control[name] for name in _IN_PROGRESS]),
             self._words[: frames * self._width],
             self._frames[:frames].view(np.int64),
             self._out[:moves],
@@ -365,10 +372,47 @@ class AlphaBeta:
         )
 
     def restore(self, content):
-        """Go on with a search that ``save`` gave and that is not complete; one like it must have been begun."""
-        control, frames = self._controls.view(np.int64), self._frames.view(np.int64)
-        unpack(content, control, self._words, frames, self._out, self._scores, self._lines)
-        set_fields(self._control, kept_moves=address(self._kept_moves))  # another process had it elsewhere
+        """Go on with a search that ``save`` gave and that is not complete; one like it must have been begun.
+
+        Raises ValueError, with the begun search as it was, for what no such search could have given.
+        """
+        places = np.zeros(len(_IN_PROGRESS), np.int64), self._words, self._frames.view(np.int64)
+        progress, words, frames, *others = unpacked(content, *places, self._out, self._scores, self._lines)
+        saved, frames = dict(zip(_IN_PROGRESS, progress.tolist(), strict=True)), frames.view(FRAME).copy()
+        self._check(saved, words, frames, *others)
+        for place, part in zip((self._out, self._scores, self._lines), others, strict=True):
+            place[: len(part)] = part
+        for k, frame in enumerate(frames):  # a line is shown: its moves must be some
+            line, state = others[2][k * LINE_LENGTH :], as_state(words[k * self._width : (k + 1) * self._width])
+            line = legal_part(self._game, self._rules, state, line[: frame["line_length"]].tolist())
+            frame["line_length"] = len(line)
+        self._words[: len(words)], self._frames[: len(frames)] = words, frames
+        set_fields(self._control, **saved)
+
+    def _check(self, saved, words, frames, out, scores, lines):
+        """Raise ValueError unless a search from the begun one's state could be as it was saved."""
+        count, width = len(frames), self._width
+        whole = len(words) == count * width and len(lines) == count * LINE_LENGTH and len(out) == len(scores)
+        if not whole or count == 0 or saved["top"] != count - 1:
+            raise ValueError("arrays of other lengths")
+        if words[:width].tolist() != self._words[:width].tolist():
+            raise ValueError("another position")
+        progress = np.array([tuple(saved.values())], [(name, np.int64) for name in saved])
+        check_within(progress, **dict.fromkeys(("nodes", "ordering_nodes", "evaluated"), (0, 1 << 60)))
+        check_within(frames, **dict.fromkeys(("alpha", "beta", "best"), (-int(INFINITY), int(INFINITY))))
+        check_within(frames, phase=(SEARCHING, SORTING), depth_left=(0, self._depth))
+        check_within(frames, line_length=(0, LINE_LENGTH), left_out=(0, MAX_MOVES))
+        if frames["depth_left"][0] != self._depth or saved["ordering"] != np.count_nonzero(frames["phase"] == SORTING):
+            raise ValueError("another question")
+        pass_plies, ordering_depth = (int(self._control[name]) for name in ("pass_plies", "ordering_depth"))
+
+        def follows(k, m):
+            before, here = frames[k - 1], int(frames["depth_left"][k])
+            if before["phase"] == SORTING:
+                return m is not None and here == ordering_depth - 1
+            return m is not None and here == before["depth_left"] - (pass_plies if m == PASS else 1)
+
+        check_path(self._game, self._rules, words.reshape(-1, width), frames, out, follows)
 
     def result(self):
         """Return the Result so far; of a stopped search the score is that of the moves searched, or −INFINITY."""

@@ -9,10 +9,11 @@ import numpy as np
 
 from .. import games
 from ..core import jit
-from ..core.packing import packed, unpack
+from ..core.packing import packed, unpacked
 from ..core.pointers import int64_struct
 from ..games import lanes
 from ..games.interface import MAX_MOVES
+from .saved_path import check_path
 
 MAX_DEPTH = 32  # plies
 _BOTTOM = 3  # plies left to recursion: 60 moves everywhere on a 16×16 board are 1 ms
@@ -130,10 +131,22 @@ class Perft:
         )
 
     def restore(self, content):
-        """Go on with a count that ``save`` gave; one with the same arguments must have been begun."""
-        top = np.zeros(1, np.int64)
-        unpack(content, top, self.counts, self._words, self._frames.view(np.int64), self._out)
-        self._top = int(top[0])
+        """Go on with a count that ``save`` gave; one with the same arguments must have been begun.
+
+        Raises ValueError, with the begun count as it was, for what no such count could have given.
+        """
+        places = np.zeros(1, np.int64), self.counts, self._words, self._frames.view(np.int64), self._out
+        top, counts, words, frames, out = unpacked(content, *places)
+        top, width, frames = int(top[0]) if len(top) else -1, self._width, frames.view(FRAME)
+        whole = len(words) == (top + 1) * width and len(frames) == top + 1 and len(counts) == len(self.counts)
+        if not (whole and 0 <= top < max(1, self._depth - _BOTTOM)) or np.any(counts < 0):
+            raise ValueError("arrays of other lengths")
+        if words[:width].tolist() != self._words[:width].tolist():
+            raise ValueError("another position")
+        check_path(self._game, self._rules, words.reshape(-1, width), frames, out, lambda k, m: m is not None)
+        for place, part in ((self.counts, counts), (self._words, words), (self._frames, frames), (self._out, out)):
+            place[: len(part)] = part
+        self._top = top
 
     @property
     def complete(self):

@@ -13,6 +13,7 @@ import numpy as np
 
 from .. import evaluation
 from ..cluster.protocols import COSTS, JobRunner
+from ..core.errors import print_error
 from ..engines.alphabeta import INFINITY, LINE_LENGTH, AlphaBeta
 from ..engines.perft import MAX_DEPTH, Perft
 from ..engines.pvs import kernels, probcut
@@ -62,7 +63,10 @@ class _SavingRunner(EngineRunner):
 
     def restore(self, job: np.void, content: bytes) -> None:
         self.begin(job)
-        self._engine.restore(content)
+        try:
+            self._engine.restore(content)
+        except ValueError:
+            print_error("distsearch: what the checkpoint has of a job at work is damaged: that job begins anew")
 
 
 class _SearchRunner(_SavingRunner):

@@ -7,11 +7,12 @@ import numpy as np
 from ... import games
 from ...core import jit
 from ...core.jit import compiled
-from ...core.packing import packed, unpack
+from ...core.packing import packed, unpacked
 from ...core.pages import HugePages
 from ...core.pointers import address, new_record, set_fields
-from ...games.interface import MAX_MOVES, as_state
+from ...games.interface import MAX_MOVES, PASS, as_state
 from ..alphabeta import LINE_LENGTH, Result
+from ..saved_path import check_path, check_within
 from . import drivers, kernels, remote_hosts, side_tables, table_exchange, visits, work_splitting
 from . import table as tt
 from .abdada import SharedSearch
@@ -22,6 +23,8 @@ from .layout import ANSWER, CONTROL, FRAME, REQUEST
 # the request
 _IN_PROGRESS = "nodes", "top", "hits", "shared_hits", "stores", "evaluated", "low", "high", "latest", "best_root_move"
 _IN_PROGRESS += "depth", "complete", "window_low", "window_high", "root_depth"
+# What a saved search may have: scores, ends of windows, nodes.
+_SCORES, _WINDOWS, _MOST_NODES = (-int(kernels.INFINITY), int(kernels.INFINITY)), (-(1 << 32), 1 << 32), 1 << 60
 _SEPARATE = 1  # depth from the smallest shared nodes to those whose moves ranks search together
 # How much more depth a node must have for other hosts to be told that ranks search it, and for it to belong to a host:
 # of those tried best for two hosts of 8 on FFO #45 to #49.
@@ -246,12 +249,57 @@ class TableSearch(SharedSearch):
         return packed(progress, states, frames, self._moves[:moves], self._scores[:moves])
 
     def restore(self, content):
-        """Go on with a search that ``save`` gave, in its window; one of the same state must have been begun."""
+        """Go on with a search that ``save`` gave, in its window; one of the same state must have been begun.
+
+        Raises ValueError, with the begun search as it was, for what no such search could have given.
+        """
         progress = np.zeros(1 + len(_IN_PROGRESS), np.int64)
-        unpack(content, progress, self._states, self._frames.view(np.int64), self._moves, self._scores)
-        self._table["replaced"] = progress[0]
-        set_fields(self._control, **dict(zip(_IN_PROGRESS, progress[1:], strict=True)))
+        frames = self._frames.view(np.int64)
+        places = progress, self._states, frames, self._moves, self._scores
+        progress, states, frames, moves, scores = unpacked(content, *places)
+        saved = dict(zip(_IN_PROGRESS, progress[1:].tolist(), strict=True))
+        self._check(saved, states, frames, moves, scores)
+        frames = frames.view(FRAME)
+        for place, part in zip((self._states, self._moves, self._scores), (states, moves, scores), strict=True):
+            place[: len(part)] = part
+        self._frames[: len(frames)] = frames
+        self._table["replaced"] = max(0, int(progress[0]))
+        set_fields(self._control, **saved)
         self._frames["marked"] = 0  # another process may have set those marks
+
+    def _check(self, saved, states, frames, moves, scores):
+        """Raise ValueError unless a search from the begun one's state could be as it was saved."""
+        top, width = saved["top"], self._width
+        whole = len(frames) == (top + 1) * len(FRAME) and len(states) == (top + 1) * width
+        if not (whole and len(frames) and len(moves) == len(scores)):
+            raise ValueError("arrays of other lengths")
+        frames, deepest = frames.view(FRAME), int(self._control["root_depth"])
+        if states[:width].tolist() != self._states[:width].tolist():
+            raise ValueError("another position")
+        progress = np.array([tuple(saved.values())], [(name, np.int64) for name in saved])
+        counted = dict.fromkeys(("nodes", "hits", "shared_hits", "stores", "evaluated"), (0, _MOST_NODES))
+        window = dict.fromkeys(("latest", "window_low", "window_high"), _WINDOWS)
+        check_within(progress, **counted, **window, low=_SCORES, high=_SCORES)
+        check_within(progress, complete=(0, 0), root_depth=(0, deepest), depth=(0, deepest))
+        counted = dict.fromkeys(("evaluated_before", "nodes_before", "waits"), (0, _MOST_NODES))
+        check_within(frames, **counted, again=(0, 1), depth_left=(0, deepest))
+        check_within(frames, **dict.fromkeys(("probe", "undeferred"), (0, MAX_MOVES)))
+        check_within(frames, **dict.fromkeys(("alpha", "beta", "given"), _WINDOWS))
+        check_within(frames, **dict.fromkeys(("best", "floor", "ceiling"), _SCORES))
+        exact = bool(self.functions["EXACT"])
+        if exact and frames["depth_left"][0] != deepest or saved["window_low"] >= saved["window_high"]:
+            raise ValueError("another question")
+
+        def follows(k, m):
+            before, here = (int(frames["depth_left"][i]) for i in (k - 1, k))
+            if m is None:
+                return frames["probe"][k - 1] > 0 and here < before
+            return frames["probe"][k - 1] == 0 and here == before - (m != PASS or not exact)
+
+        check_path(self._game, self._rules, states.reshape(-1, width), frames, moves, follows)
+        listed = {kernels.NO_MOVE, *moves.tolist()}
+        if not {saved["best_root_move"], *frames["best_move"].tolist()} <= listed:
+            raise ValueError("a best move that is none")
 
     def narrow(self, low, high):
         """Have the score of the search begun last matter, from now on, no further than from ``low`` to ``high``.
