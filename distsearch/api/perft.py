@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from .. import __version__, games
 from ..core.errors import UserError
 from ..engines.perft import MAX_DEPTH
-from ..formats.checkpoint import NO_CHECKPOINT
+from ..formats.checkpoint import NO_CHECKPOINT, source_and_seconds
 from ..tree.perft_pool import PerftPool
 from .facts import Facts, compact
 from .metrics import RunFigures, summary
@@ -55,7 +55,7 @@ def perft(options, depth, positions, cluster, progress, interrupted, checkpoint=
     states = [position.state for position in positions]
     # growing costs more a position than counting: a single worker needs no pool
     target = _TARGET * cluster.workers if cluster.workers > 1 else 1
-    snapshot, before = (checkpoint.state["source"], checkpoint.state["seconds"]) if checkpoint.state else (None, 0.0)
+    snapshot, before = source_and_seconds(checkpoint.state)
     pool = PerftPool(grower, states, depth, target, snapshot)
 
     def describe(_, seconds):

@@ -9,6 +9,7 @@ import time
 
 import numpy as np
 
+from ..core.saved import Saved
 from ..formats.answer_log import AnswerLog
 from ..formats.checkpoint import NO_CHECKPOINT, CheckpointHandle
 from ..formats.obf import obf_line
@@ -94,10 +95,10 @@ class Report:
         """Go on where an earlier run was, if it left a state."""
         state = self._checkpoint.state
         if state and self._answers:
-            self._answers.resume(state["answers"], self._lines, write)
-            self._resumed = True
-            self._bad, self._differences = self._answers.bad, state["differences"]
-            self._batch = Batch.restored(state["batch"])
+            saved = Saved(state)
+            self._differences, self._batch = saved.integer("differences"), Batch.restored(saved.part("batch"))
+            self._answers.resume(saved.part("answers"), self._lines, write)
+            self._resumed, self._bad = True, self._answers.bad
             searcher.adopt(state)
         elif self._answers:
             self._answers.begin()
@@ -116,7 +117,8 @@ class Report:
         """Return what is kept of the positions at work, a CheckpointHandle within this one's checkpoint."""
         if self._checkpoint is NO_CHECKPOINT:
             return NO_CHECKPOINT
-        earlier = self._checkpoint.state and self._checkpoint.state["at_work"]
+        state = self._checkpoint.state
+        earlier = None if state is None or state.get("at_work") is None else Saved(state).entries("at_work")
         return CheckpointHandle(
             earlier, lambda make: self._checkpoint.maybe_save(lambda: self._state(searcher, make()))
         )

@@ -271,9 +271,10 @@ class Batch:
 
     @classmethod
     def restored(cls, state):
-        """Return a Batch with the figures of a state."""
+        """Return a Batch with the figures of a state, a ``Saved``; raises UserError if they cannot be figures."""
         batch = cls()
-        vars(batch).update(state)
+        for name, value in vars(batch).items():
+            setattr(batch, name, state.integer(name) if isinstance(value, int) else state.number(name))
         return batch
 
     def to_text(self) -> str:

@@ -5,6 +5,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +13,9 @@ import numpy as np
 from .. import evaluation
 from ..cluster.protocols import TABLE_COUNTS
 from ..core.errors import UserError
-from ..formats.checkpoint import NO_CHECKPOINT
+from ..core.saved import Saved
+from ..engines.saved_path import legal_part
+from ..formats.checkpoint import NO_CHECKPOINT, source_and_seconds
 from ..games.interface import legal_moves, read_position
 from ..jobs.two_player import TO_THE_END
 from ..tree.deepening import Deepening
@@ -30,6 +33,7 @@ from .told_scores import ToldScores
 _QUICK_SEARCH = 20_000  # nodes, in the same place, of an exact search
 # a job of a sub-master or of a host that is not worth sharing out, in grains for each of its workers
 _MIN_JOBS_OF_A_GROUP = 2
+_MOST_SUBTREES = 1 << 24  # that a checkpoint can have wanted: a tree of so many takes 4 GB
 _GPU_JOB_SECONDS = 0.01  # a job of a GPU that is not worth sharing out: less than a launch
 _AHEAD = 4  # plies of the first of the searches that a search to a depth begins with less than that
 _QUICK = 0.3  # seconds for an answer where the user did not wait for one
@@ -141,6 +145,7 @@ class TwoPlayerSearcher(Searcher):
             brief=brief,
             capacity=capacity,
             snapshot=snapshot,
+            legal_part=partial(legal_part, self.game, self.rules),
             spans_hosts=self._cluster.joint and options.tabled and not options.repeatable,
             **({"first_try": 0} if self._cluster.joint else {}),
         )
@@ -239,7 +244,7 @@ class TwoPlayerSearcher(Searcher):
     def adopt(self, state):
         """Go on as the run did that saved ``state``, with its wanted subtrees where the answer depends on that."""
         if self._options.nodes:
-            self.wanted_subtrees = state["wanted_subtrees"]
+            self.wanted_subtrees = Saved(state).integer("wanted_subtrees", 1, _MOST_SUBTREES)
 
     def _search_forest(self, positions, checkpoint):
         depth = self._depth
@@ -357,7 +362,7 @@ class TwoPlayerSearcher(Searcher):
         if checkpoint.state is None:
             return None
         self.adopt(checkpoint.state)
-        return checkpoint.state["source"]
+        return source_and_seconds(checkpoint.state)[0]
 
     def _state(self, source, seconds):
         """Return what a later run needs to go on with a source that is at work; seconds: so far."""
@@ -378,7 +383,7 @@ class TwoPlayerSearcher(Searcher):
         so_far(nodes, seconds): the Outcome so far, where one position is searched; end: seconds by which there is an
         answer, None: any.
         """
-        before = checkpoint.state["seconds"] if checkpoint.state else 0.0
+        _, before = source_and_seconds(checkpoint.state)
 
         def save(seconds):
             checkpoint.maybe_save(lambda: self._state(source, before + seconds))

@@ -17,12 +17,14 @@ from typing import IO, Any
 import numpy as np
 
 from .errors import UserError
+from .pages import available
 
 Path = str | os.PathLike[str]
 
 _HEADER = "header"
 _MAPPED = 64  # bytes that a mapped array's first element is aligned to
 _LOCAL = struct.Struct("<4s22xHH")  # a member's own header: signature, …, lengths of its name and of what follows
+_LONGEST_HEADER = 1 << 26  # bytes
 _PADDING = 0xD935  # the kind of field in a member's header that only takes room, as other aligned archives have it
 _ZIP64 = 20  # bytes of the field that says that a member may be large
 _OLDEST = (1980, 1, 1, 0, 0, 0)  # for every member: the same content is the same file
@@ -68,18 +70,26 @@ def replace(path: Path, write: Callable[[IO[bytes]], object], temporary: Path | 
         os.close(folder)
 
 
-def load(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def load(
+    path: Path, kind: str, most: Callable[[dict[str, Any]], int] = lambda header: 0
+) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Return (header, arrays by name) of a file that ``save`` wrote, whose arrays may be read-only.
 
-    Raises UserError for what cannot be read, is another sort of file, or is not as it was written.
+    most(header): how many bytes compressed arrays may unpack to. Raises UserError for what cannot be read, is another
+    sort of file, is not as it was written, or unpacks to more.
     """
     shown = os.fspath(path)[:200]
     try:
         with open(path, "rb") as file, zipfile.ZipFile(file) as archive:
             members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
+            if members[_HEADER].file_size > _LONGEST_HEADER:
+                raise UserError(f"{shown} has a header of {members[_HEADER].file_size:,} bytes")
             header = json.loads(_read(archive, members.pop(_HEADER)).tobytes())
             if not isinstance(header, dict) or header.get("kind") != kind:
                 raise UserError(f"{shown} is not a file of {kind}")
+            unpacked = sum(info.file_size for info in members.values() if info.compress_type != zipfile.ZIP_STORED)
+            if unpacked > 0 and unpacked > min(most(header), available()):
+                raise UserError(f"{shown} would unpack to {unpacked:,} bytes, which is too much")
             arrays = {name: _mapped(file, archive, info) for name, info in members.items()}
             whole = header.pop("checksum", None) == _checksum(header, arrays)
     except UserError:
@@ -116,7 +126,10 @@ def _add(archive, file, name, array, compress):
 
 def _read(archive, info):
     with archive.open(info) as member:
-        return np.lib.format.read_array(member, allow_pickle=False)
+        array = np.lib.format.read_array(member, allow_pickle=False)
+    if array.nbytes > info.file_size:
+        raise ValueError("an array larger than its member")
+    return array
 
 
 def _mapped(file, archive, info):

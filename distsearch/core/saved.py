@@ -83,14 +83,19 @@ class Saved:
     def array(self, name: str, dtype: Any, shape: tuple[int | None, ...]) -> np.ndarray:
         """Return a contiguous array of a dtype and shape, in which None stands for any length."""
         value = self._entries.get(name)
-        fits = isinstance(value, np.ndarray) and value.dtype == np.dtype(dtype) and value.ndim == len(shape)
-        if not fits or any(want not in (None, have) for want, have in zip(shape, value.shape, strict=True)):
+        if not isinstance(value, np.ndarray) or value.dtype != np.dtype(dtype) or value.ndim != len(shape):
+            raise self.damaged(name)
+        if any(want not in (None, have) for want, have in zip(shape, value.shape, strict=True)):
             raise self.damaged(name)
         return np.ascontiguousarray(value)
 
-    def part(self, name: str) -> "Saved":
-        """Return the entries of an entry that has some itself."""
+    def entries(self, name: str) -> dict[str, Any]:
+        """Return the entries of an entry that has some itself, unread."""
         value = self._entries.get(name)
         if not isinstance(value, Mapping):
             raise self.damaged(name)
-        return Saved(value, self._whole)
+        return dict(value)
+
+    def part(self, name: str) -> "Saved":
+        """Return the entries of an entry that has some itself."""
+        return Saved(self.entries(name), self._whole)

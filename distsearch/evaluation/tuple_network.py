@@ -85,7 +85,7 @@ def load(path, game, codes):
 
 def load_all(path, game, codes):
     """Return the Network of a file and the arrays that are kept with it, by name; raises UserError."""
-    header, arrays = archive.load(path, KIND)
+    header, arrays = archive.load(path, KIND, lambda header: _most(header, codes))
     shown = str(path)[:200]
     try:
         network = Network(
@@ -101,16 +101,31 @@ def load_all(path, game, codes):
         if network.game != game:
             raise UserError(f"{shown} has weights for {str(network.game)[:40]}, not for {game}")
         _check_tuples(network)
+        is_packed = KIND not in arrays
         weights = _weights(arrays, network, codes)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise UserError(f"{shown} is not a file of {KIND} of this version") from error
     shape = len(network.stages) + 1, sum(sizes(network.tuples, codes))
     if weights.dtype not in (np.float32, np.float16) or weights.shape != shape:
         raise UserError(f"{shown}: its weights, {weights.shape}, do not fit its tuples, {shape}")
+    if not is_packed and not _are_numbers(weights):
+        raise UserError(f"{shown} has weights that are not numbers")
     if weights.dtype != np.float32 or not weights.flags.c_contiguous:
         source = np.ascontiguousarray(weights)
         weights = kept(KIND, source, shape, np.float32, lambda: source.astype(np.float32))
     return network._replace(weights=weights), arrays
+
+
+def _most(header, codes):
+    """Return the bytes that compressed weights of a header's tuples may take; raises what is wrong with the header."""
+    return 4 * (len(header["stages"]) + 1) * sum(sizes(header["tuples"], codes)) + 4096
+
+
+def _are_numbers(weights):
+    """Whether every weight is finite; those of later stages are NaN until they have learnt."""
+    first, others = weights[0], weights[1:].reshape(-1)
+    known = [first.min(), first.max(), np.fmin.reduce(others, initial=0), np.fmax.reduce(others, initial=0)]
+    return bool(np.isfinite(known).all())
 
 
 def _weights(arrays, network, codes):
@@ -120,7 +135,14 @@ def _weights(arrays, network, codes):
     packed = [arrays.pop(name) for name in weight_packing.ARRAYS]
     shape = 1, sum(sizes(network.tuples, codes))
     source = b"".join(map(bytes, packed))
-    return kept(KIND, source, shape, np.float32, lambda: weight_packing.unpack(*packed, network.tuples, codes)[0][None])
+
+    def unpack():
+        weights = weight_packing.unpack(*packed, network.tuples, codes)[0][None]
+        if not _are_numbers(weights):
+            raise ValueError("a scale that is no number")
+        return weights
+
+    return kept(KIND, source, shape, np.float32, unpack)
 
 
 def _check_tuples(network):

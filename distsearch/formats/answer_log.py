@@ -40,20 +40,20 @@ class AnswerLog:
     def resume(self, state, lines, write):
         """Go on from a state: pass over the lines that were answered and ``write`` their answers again (bytes).
 
-        lines: a ``lines.Lines`` of the input. Raises UserError, before anything is written, if input or answers are not
-        those of the state.
+        state: what ``state`` gave, as a ``Saved``; lines: a ``lines.Lines`` of the input. Raises UserError, before
+        anything is written, if input or answers are not those of the state.
         """
-        self.bad = state["bad"]
-        self._place, self._length = state["place"], state["length"]
+        self.bad, self._place = state.integer("bad"), state.integer("place")
+        self._length = state.integer("length")
         lines.skip(self._place, self._input)
-        if self._input.hexdigest() != state["input"]:
+        if self._input.hexdigest() != state.text("input"):
             raise UserError(f"the input's first {self._place} lines are not those that the checkpoint knows")
         with open(self._path, "rb") as file:
             left = self._length
             while piece := file.read(min(left, _PIECE)):
                 self._answers.update(piece)
                 left -= len(piece)
-        if self._answers.hexdigest() != state["answers"]:
+        if left or self._answers.hexdigest() != state.text("answers"):
             raise UserError(f"{self._name} does not begin with the answers that the checkpoint knows")
         os.ftruncate(self._descriptor, self._length)
         os.lseek(self._descriptor, 0, os.SEEK_END)

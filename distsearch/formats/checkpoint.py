@@ -17,11 +17,12 @@ import numpy as np
 from .. import __version__, games
 from ..core import archive
 from ..core.errors import UserError
+from ..core.saved import Saved
 
 INTERVAL = 60.0  # seconds
 INTERVAL_VARIABLE = "DISTSEARCH_CHECKPOINT_SECONDS"  # in the environment: another interval, for tests
 
-_KIND, _FORMAT = "checkpoints", 8
+_KIND, _FORMAT = "checkpoints", 9
 _BEFORE_5 = b"distsearch checkpoint "  # what files of earlier formats begin with
 _ARRAY = "array"
 
@@ -83,14 +84,15 @@ class Checkpoint:
     def _load(self) -> dict | None:
         if not os.path.lexists(self.path):
             return None
-        saved = _load(self._name)
-        if saved["version"] != __version__:
-            raise UserError(f"{self._name} was written by distsearch {saved['version']}, this is {__version__}")
+        saved = Saved(_load(self._name), self._name[:200])
+        version, saved_search = saved.text("version"), saved.entries("search")
+        if version != __version__:
+            raise UserError(f"{self._name} was written by distsearch {version[:40]}, this is {__version__}")
         for name, value in self._search.items():
-            if saved["search"].get(name) != value:
-                there, here = (_shown(search.get(name)) for search in (saved["search"], self._search))
+            if saved_search.get(name) != value:
+                there, here = (_shown(search.get(name)) for search in (saved_search, self._search))
                 raise UserError(f"{self._name} is of another search: {name} is {there} there and {here} here")
-        return saved["state"]
+        return dict(saved.entries("state"))
 
     def _try_out(self):
         """Raise UserError now, and not after a minute, if nothing can be written there."""
@@ -121,10 +123,15 @@ class Checkpoint:
         self._saved = time.monotonic()
 
 
+def source_and_seconds(state: dict | None) -> tuple[Any, float]:
+    """Return the snapshot of a source and the seconds so far of a state, (None, 0.0) if there is none."""
+    return (None, 0.0) if state is None else (Saved(state).entries("source"), Saved(state).number("seconds"))
+
+
 def policy_in(path: str) -> str | None:
     """Return the policy of the search that a checkpoint file is of, or None if nothing can be read there."""
     try:
-        return _load(path)["search"].get("policy")
+        return Saved(_load(path)).entries("search").get("policy")
     except UserError:
         return None
 
@@ -169,9 +176,13 @@ def _load(path):
         )
 
     def put_back(entry):
-        return np.array(arrays[str(entry[_ARRAY])]) if entry.keys() == {_ARRAY} else entry
+        # each array is in one place: many that shared a large one would fill the memory with copies
+        return np.array(arrays.pop(str(entry[_ARRAY]))) if entry.keys() == {_ARRAY} else entry
 
-    return json.loads(json.dumps(saved), object_hook=put_back)
+    try:
+        return json.loads(json.dumps(saved), object_hook=put_back)
+    except (KeyError, RecursionError) as error:
+        raise UserError(f"{path[:200]} is damaged: it names an array that it does not have") from error
 
 
 def _shown(value):

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..api.compiling import NotCompiledError
 from ..cluster.protocols import TopNode, WorkSource
+from ..formats.checkpoint import source_and_seconds
 from .request import Request
 
 _WORTH_KEEPING = 1.0  # seconds of a search that is cancelled
@@ -116,11 +117,10 @@ class Positions(Task):
         super().__init__(cluster, searcher, request)
         positions, self._kept = request.positions, checkpoints and checkpoints.of(request)
         self._save_every = checkpoints.interval if checkpoints else 0.0
-        state = (self._kept and self._kept.state) or {"source": None, "seconds": 0.0}
-        self._seconds_before = state["seconds"]
         capacity = 1 << (len(positions) - 1).bit_length()
         try:
-            self._stream = searcher.stream(capacity=capacity, snapshot=state["source"])
+            snapshot, self._seconds_before = source_and_seconds(self._kept and self._kept.state)
+            self._stream = searcher.stream(capacity=capacity, snapshot=snapshot)
             self._stream.add(np.array([position.state for position in positions], np.uint64))
         except NotCompiledError:  # it begins again once it is
             raise
@@ -132,7 +132,7 @@ class Positions(Task):
         self._begin(self._stream, searcher.setup())
         self._next_save = self._began + self._save_every
         self._saving, self._save_until = False, math.inf  # whether workers were asked for a state, and how long to wait
-        self._has_file = state["source"] is not None
+        self._has_file = snapshot is not None
 
     @property
     def nodes(self):

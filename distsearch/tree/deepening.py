@@ -7,11 +7,16 @@ from typing import Any
 import numpy as np
 
 from ..cluster.protocols import TABLE_COUNTS, TopNode, WorkSource
+from ..core.saved import LARGEST, Saved
 from .search_tree import SearchTree
 
 # What iterations took: nodes (grown ones included), jobs, and sums over results.
 _SUMMED = "ordering_nodes", "cpu", *TABLE_COUNTS
 _SPENT = "nodes", "ordering_nodes", "jobs", "cpu", *TABLE_COUNTS
+
+
+def _spent(saved):
+    return dict(zip(_SPENT, saved.numbers("spent", len(_SPENT)), strict=True))
 
 
 class Deepening(WorkSource):
@@ -48,17 +53,19 @@ class Deepening(WorkSource):
         if snapshot is None:
             self._begin()
         else:
-            self._restore(**snapshot)
+            self._restore(Saved(snapshot), first)
         self.joint = self.by_host = self.spans_hosts = self.pool.by_host
         self._go_deeper()
 
-    def _restore(self, depth, pool, spent, done, completed):
-        self.depth, self._done, self.spent = depth, done, dict(zip(_SPENT, spent, strict=True))
-        self.pool = self._make_pool(depth, snapshot=pool)
-        if completed:
-            self.completed_depth, self.proved = completed["depth"], completed["proved"]
-            self.completed_spent = dict(zip(_SPENT, completed["spent"], strict=True))
-            self.completed = self._make_pool(self.completed_depth, snapshot=completed["pool"])
+    def _restore(self, saved, first):
+        self.depth = saved.integer("depth", first, int(min(self._deepest, LARGEST)))
+        self._done, self.spent = saved.flag("done"), _spent(saved)
+        self.pool = self._make_pool(self.depth, snapshot=saved.entries("pool"))
+        if not saved.is_none("completed"):
+            completed = saved.part("completed")
+            self.completed_depth, self.proved = completed.integer("depth", first, self.depth), completed.flag("proved")
+            self.completed_spent = _spent(completed)
+            self.completed = self._make_pool(self.completed_depth, snapshot=completed.entries("pool"))
         self._earlier = self.spent["nodes"] - self.pool.all_nodes
 
     @property

@@ -219,14 +219,17 @@ Scoring = tuple[int, int]  # plies that a pass costs, and what a win adds
 
 
 class Grower:
-    """Grows node arrays by the rules of one game."""
+    """Grows node arrays by the rules of one game.
+
+    ``functions``: compiled ones of game and engine by name; ``rules``; ``start``: a state, which tells the width.
+    """
 
     def __init__(self, game: Game, rules: np.ndarray, engine: Any | None = None):
         """``engine``: of the searches below, which orders moves and knows bounds; None: the game's own order."""
-        self._game, self._rules, self._start = game, rules, game.start(rules).state
+        self._game, self.rules, self.start = game, rules, game.start(rules).state
         self.ended_stays = bool(game.ENDED_STAYS)  # perft counts a finished game at every deeper depth too
         self.name = f"{games.tag(game)}_grow" if engine is None else f"{engine.name}_grow"
-        functions = _plain(game) if engine is None else dict(engine.functions)
+        self.functions = functions = _plain(game) if engine is None else dict(engine.functions)
         # the solver's next null window; None where the engine takes full windows
         self._next_beta = functions.get("next_beta") if functions["EXACT"] else None
         kernels = jit.specialise_all((choose, expand_by, expand, adopt, grow), self.name, functions)
@@ -236,14 +239,14 @@ class Grower:
 
     def compile(self) -> None:
         """Compile, or load from disk, the kernels."""
-        nodes = NodeArray(len(self._start), 2 * MAX_MOVES)
-        nodes.add_root(self._start, 2)
+        nodes = NodeArray(len(self.start), 2 * MAX_MOVES)
+        nodes.add_root(self.start, 2)
         # before ``grow``, which calls it: what Python calls later would be compiled once more
         self.expand(nodes, 0, (1, 0), nodes, self._no_table, False)
         self.grow(nodes, 1, 0, 0)
         self.adopt(nodes, nodes.size - 1, np.zeros(0, np.int64), (1, 0), nodes, self._no_table)
         if self.steps:
-            self.ask_next(self._start, -1, 1, 0)
+            self.ask_next(self.start, -1, 1, 0)
 
     @property
     def steps(self) -> bool:
@@ -252,28 +255,28 @@ class Grower:
 
     def finished(self, state: tuple[int, ...]) -> int | None:
         """Return the final score of ``state`` for its side to move, or None if the game goes on."""
-        return self._game.final(state, self._rules) if self._game.kind(state, self._rules) == END else None
+        return self._game.final(state, self.rules) if self._game.kind(state, self.rules) == END else None
 
     def moves_left(self, state: tuple[int, ...]) -> int:
         """Return the number of moves that may be left from ``state``, passes not counted."""
-        return self._game.moves_left(state, self._rules)
+        return self._game.moves_left(state, self.rules)
 
     def known(self, state: tuple[int, ...]) -> tuple[int, int]:
         """Return bounds on the score of a state, as the engine's ``bounds`` has them for a root."""
-        low, high, _ = self._kernels["bounds"](state, self._rules, self.moves_left(state), 0)
+        low, high, _ = self._kernels["bounds"](state, self.rules, self.moves_left(state), 0)
         return int(low), int(high)
 
     def ask_next(self, state: tuple[int, ...], low: int, high: int, latest: int) -> int:
         """Return beta of the next null window for a score in low..high; ``latest``: the bound that was found last."""
         if low >= high:
             return low
-        return min(max(int(self._next_beta(state, self._rules, low, high, latest)), low + 1), high)
+        return min(max(int(self._next_beta(state, self.rules, low, high, latest)), low + 1), high)
 
     def expand(
         self, nodes: NodeArray, node: int, scoring: Scoring, previous: NodeArray, table: np.ndarray, all_moves: bool
     ) -> None:
         """Give a node children, see the kernel. There must be room for them."""
-        where = self._start, self._rules, node, nodes.size, nodes.address, nodes.state
+        where = self.start, self.rules, node, nodes.size, nodes.address, nodes.state
         nodes.size = self._kernels["expand"](*where, *self._buffers, *scoring, all_moves, previous.address, table)
 
     def adopt(
@@ -283,7 +286,7 @@ class Grower:
 
         There must be room for as many nodes as ``levels`` has numbers.
         """
-        where = self._start, self._rules, node, nodes.size, nodes.address, nodes.state
+        where = self.start, self.rules, node, nodes.size, nodes.address, nodes.state
         out, _ = self._buffers
         nodes.size, last = self._kernels["adopt"](*where, levels, out, *scoring, previous.address, table)
         return last
@@ -305,7 +308,7 @@ class Grower:
         """
         while True:
             nodes.reserve(MAX_MOVES)
-            where = self._start, self._rules, cursor, nodes.size, nodes.capacity
+            where = self.start, self.rules, cursor, nodes.size, nodes.capacity
             until = waiting, wanted_subtrees, full_width_depth
             cursor, nodes.size, waiting = self._kernels["grow"](
                 *where, *until, nodes.address, nodes.state, *self._buffers, pass_plies, win_bonus

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..core.pointers import address
-from .layout import INFINITY, NODE, NONE, SENT, WAITING
+from .layout import INFINITY, NODE, NONE
 
 
 class NodeArray:
@@ -29,18 +29,8 @@ class NodeArray:
         raise AttributeError(name)  # declares the columns to type checkers
 
     def snapshot(self) -> dict[str, np.ndarray]:
-        """Return copies of the arrays, as far as there are nodes, by name: what ``restored`` takes."""
+        """Return copies of the arrays, as far as there are nodes, by name: see ``restored.restored_nodes``."""
         return {"state": self.state[: self.size].copy(), "records": self.records[: self.size].copy()}
-
-    @classmethod
-    def restored(cls, snapshot: dict[str, np.ndarray]) -> "NodeArray":
-        """Return the NodeArray of a snapshot, in which nodes that were SENT wait again: no worker has them."""
-        size, words = snapshot["state"].shape
-        nodes = cls(words, size)
-        nodes.size = size
-        nodes.state[:], nodes.records[:] = snapshot["state"], snapshot["records"]
-        nodes.status[nodes.status == SENT] = WAITING
-        return nodes
 
     @property
     def capacity(self) -> int:

@@ -4,17 +4,20 @@ A pool hands out job records by ``take``, of which ``waiting`` are left, takes r
 ``done`` says when all are in. It neither sends messages nor reads clocks.
 """
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..cluster.protocols import WorkSource
+from ..core.saved import Saved
 from ..games.interface import State
 from ..jobs.two_player import PERFT_RESULT, job_dtype
 from .expansion import Grower
 from .layout import DONE, SENT, WAITING
 from .nodes import NodeArray
+from .restored import restored_nodes
 
 
 class PerftPool(WorkSource):
@@ -31,17 +34,15 @@ class PerftPool(WorkSource):
         self.roots, self.finished = len(states), 0  # jobs whose complete results are in
         self.progress = {}  # node → the progress of its job in an earlier run, until its result is in
         self._wanted_subtrees, counted = wanted_subtrees, 0
-        if snapshot is None:
-            self.nodes = self._roots(grower, states, depth)
-            self.cpu, self.counts = 0.0, np.zeros((self.roots, depth + 1), np.int64)  # seconds of workers
-        else:
-            self.nodes, self.finished = NodeArray.restored(snapshot["nodes"]), snapshot["finished"]
-            self.progress = {int(job): progress for job, progress in snapshot["progress"].items()}
-            self._wanted_subtrees, counted = max(wanted_subtrees, snapshot["wanted_subtrees"]), self.nodes.size
-            self.cpu, self.counts = snapshot["cpu"], snapshot["counts"].copy()
+        wanted_before = -1
+        self.nodes = self._roots(grower, states, depth)
+        self.cpu, self.counts = 0.0, np.zeros((self.roots, depth + 1), np.int64)  # seconds of workers
+        if snapshot is not None:
+            wanted_before = self._restore(Saved(snapshot), grower, states, depth)
+            self._wanted_subtrees, counted = max(wanted_subtrees, wanted_before), self.nodes.size
         begun = np.array(sorted(self.progress), np.int64)
         self.nodes.status[begun] = SENT  # so that they are not grown
-        if snapshot is None or wanted_subtrees > snapshot["wanted_subtrees"]:
+        if wanted_subtrees > wanted_before:
             # from the first node on: those that must not be grown are skipped
             grower.grow(self.nodes, 0, len(self._waiting_nodes()), wanted_subtrees)
         self._count_grown(counted, grower.ended_stays)
@@ -50,6 +51,21 @@ class PerftPool(WorkSource):
         self._holders = {}  # node of a job that is out → its worker
         self._job_dtype = job_dtype(len(states[0]))
         self.jobs = self.finished + len(self._queue)
+
+    def _restore(self, saved, grower, states, depth):
+        """Take in what ``snapshot`` gave; return how many subtrees were wanted."""
+        self.nodes = nodes = restored_nodes(saved.part("nodes"), grower, states, [depth] * self.roots, 1)
+        self.cpu, counts = saved.number("cpu"), saved.array("counts", np.int64, self.counts.shape)
+        self.finished, self.counts = saved.integer("finished", 0, nodes.size), counts.copy()
+        progress = saved.part("progress")
+        for name in progress.names():
+            node = int(name) if re.fullmatch("[0-9]{1,18}", name) else nodes.size
+            if not (node < nodes.size and nodes.status[node] == WAITING and not nodes.over[node]):
+                raise saved.damaged("progress")
+            self.progress[node] = progress.array(name, np.uint8, (None,))
+        if np.any(counts < 0):
+            raise saved.damaged("counts")
+        return saved.integer("wanted_subtrees")
 
     @staticmethod
     def _roots(grower, states, depth):

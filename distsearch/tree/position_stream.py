@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 
 from ..cluster.protocols import COSTS, WorkSource
+from ..core.saved import LARGEST, Saved
 from ..engines.alphabeta import LINE_LENGTH
 from ..jobs.two_player import BRIEF_RESULT, SUBTREE_RESULT, TO_THE_END, copied, job_dtype
+from .layout import INFINITY
 from .search_tree import ANY, SearchTree
 
 _FREE, _WAITING, _OUT, _DONE = range(4)  # what a slot holds: OUT is a position that was handed out or grown
@@ -76,6 +78,7 @@ class Stream(WorkSource):
         capacity: positions in flight, a power of two.
         first_try: nodes after which a position is hard, 0 for never.
         snapshot: of an earlier Stream whose positions come again, from the first that was not collected.
+        legal_part: (state, line) -> the moves of a line of the snapshot that are legal.
         spans_hosts: whether several hosts may search the same job.
     """
 
@@ -93,10 +96,11 @@ class Stream(WorkSource):
         capacity: int = 1 << 16,
         first_try: int = _FIRST_TRY,
         snapshot: dict[str, Any] | None = None,
+        legal_part: Callable[[tuple, list[int]], list[int]] = lambda state, line: line,
         spans_hosts: bool = False,
     ):
         self._depth, self._workers, self._make_pool, self._window = depth, workers, make_pool, window
-        self._all_moves = all_moves
+        self._all_moves, self._legal_part = all_moves, legal_part
         self.result_dtype = BRIEF_RESULT if brief else SUBTREE_RESULT
         self._first_try = first_try if workers > 1 else 0
         self._mask = capacity - 1
@@ -130,11 +134,24 @@ class Stream(WorkSource):
         # number → (its entry of a snapshot, its pool's snapshot or None, its job's progress or None), until it comes
         self._known = {}
         if snapshot is not None:
-            pools, progress = snapshot["pools"], snapshot["progress"]
-            self._known = {
-                int(saved["number"]): (saved, pools.get(str(saved["number"])), progress.get(str(saved["number"])))
-                for saved in snapshot["positions"]
-            }
+            self._read(Saved(snapshot))
+
+    def _read(self, saved):
+        """Take in what ``snapshot`` gave, as far as can be without the positions."""
+        pools, progress = saved.part("pools"), saved.part("progress")
+        positions = saved.array("positions", _SAVED_POSITION, (None,))
+        records, numbers = positions["record"], positions["number"]
+        counts = [positions["budget"], *(records[name] for name in COSTS)]
+        fits = np.all((numbers >= 0) & (numbers <= self._mask)) and len(np.unique(numbers)) == len(numbers)
+        fits = fits and all(np.all((each >= 0) & (each < LARGEST)) for each in counts)
+        fits = fits and np.all(np.isfinite(records["score"]) | (records["score"] == -np.inf) & ~positions["answered"])
+        if not (fits and np.all((records["line_length"] >= 0) & (records["line_length"] <= LINE_LENGTH))):
+            raise saved.damaged("positions")
+        for entry in positions:
+            name = str(entry["number"])
+            pool = None if pools.is_none(name) else pools.entries(name)
+            job = None if progress.is_none(name) else progress.array(name, np.uint8, (None,))
+            self._known[int(entry["number"])] = entry, pool, job
 
     @property
     def free(self) -> int:
@@ -197,9 +214,13 @@ class Stream(WorkSource):
         """Restore a position from a snapshot."""
         slot = number & self._mask
         self._status[slot] = _OUT
+        saved = saved.copy()
+        record, state = saved["record"], tuple(self._states[slot])
+        record["line_length"] = len(self._legal_part(state, record["line"][: record["line_length"]].tolist()))
         if pool is not None:
-            state, shared = tuple(self._states[slot]), pool["wanted_subtrees"] > 1
-            pool = self._make_pool(state, tuple(pool["window"]), shared, snapshot=pool)
+            known = Saved(pool)
+            window = known.integers("window", 2, -INFINITY, INFINITY)
+            pool = self._make_pool(state, window, known.integer("wanted_subtrees") > 1, snapshot=pool)
         if saved["answered"]:
             self._answers[slot], self._status[slot] = saved["record"], _DONE
             self._answers["job_id"][slot] = slot

@@ -1,5 +1,6 @@
 """A search as a source of work: a tree, the questions asked in it, and jobs that answer them."""
 
+import re
 from collections import deque
 from collections.abc import Sequence
 from typing import Any
@@ -7,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..cluster.protocols import COSTS, TopNode, WorkSource
+from ..core.errors import UserError
+from ..core.saved import LARGEST, Saved
 from ..engines.alphabeta import LINE_LENGTH
 from ..engines.pvs.kernels import INFINITY as NO_BOUND
 from ..engines.pvs.kernels import NO_MOVE
@@ -19,6 +22,7 @@ from .layout import INFINITY, NONE, SENT, WAITING
 from .nodes import NodeArray
 from .offload import Offloads
 from .policies import POLICIES
+from .restored import restored_lines, restored_nodes
 from .top import top
 from .tree_arrays import TreeArrays
 
@@ -28,6 +32,7 @@ ANY = (-(10**6), 10**6)  # a window that every score of an engine with a table l
 _ALWAYS_SPLIT_PLIES = 8
 _MIN_JOBS_IN_AN_OFFLOAD = 2
 _RESULTS_AT_A_TIME = 32  # between two estimates of how large jobs are
+_QUESTION = re.compile("([0-9]{1,18}) (-?[0-9]{1,19}) (-?[0-9]{1,19})")  # node, low and high of a job at work
 _SUMS = COSTS[1:]  # in this order, of jobs of a root
 
 
@@ -79,6 +84,7 @@ class SearchTree(WorkSource):
         self.roots = len(states)
         self._answered = 0  # roots from the first on
         self._changed = True  # bounds, since ``done`` was computed
+        self._is_restored = snapshot is not None
         self._done = False
         self.jobs = 0  # handed out
         self.progress = {}  # job id → its progress in an earlier run, until its result is in
@@ -95,8 +101,12 @@ class SearchTree(WorkSource):
         self._shares = not self.policy.expands_ahead and wanted_subtrees > 1
         self.joint = self.by_host = self.spans_hosts = by_host and self.policy.splits and wanted_subtrees > 1
         self._table = np.zeros(0, np.int64)
+        nodes = self._root_nodes(states, depth)
+        if snapshot is not None:
+            plies = nodes.depth_left[: self.roots].tolist()
+            nodes = restored_nodes(Saved(snapshot).part("nodes"), grower, states, plies, self._scoring[0])
         self._arrays = TreeArrays(
-            self._root_nodes(states, depth) if snapshot is None else NodeArray.restored(snapshot["nodes"]),
+            nodes,
             all_at_once=self.policy.all_at_once,
             fixed=self.policy.fixed,
             full_width_depth=full_width_depth,
@@ -107,7 +117,7 @@ class SearchTree(WorkSource):
         )
         self.nodes, self._control, self._tree = self._arrays.nodes, self._arrays.control, self._arrays.address
         if snapshot is not None:
-            self._restore(snapshot)
+            self._restore(Saved(snapshot))
         self.make_room()
         self._adapt_job_size()
         if self.policy.expands_ahead:
@@ -177,6 +187,10 @@ class SearchTree(WorkSource):
                 self._answered += 1
             self._done = self._answered == self.roots and not (self.policy.fixed and (self.waiting or self.out))
             self._changed = False
+            if self._is_restored and not (self._done or self.waiting or self.out):
+                raise UserError(
+                    "the checkpoint is damaged: by its bounds nothing is left to search, and no score known"
+                )
         return self._done
 
     def is_answered(self, root: int) -> bool:
@@ -497,17 +511,25 @@ class SearchTree(WorkSource):
             "window": self._window,
         }
 
-    def _restore(self, snapshot):
-        self.nodes.previous_iteration_node[:] = NONE  # they were of an array that is not here
-        windows.ask_nothing(self._tree, self.nodes.size)
-        self._control.finished[0] = self.jobs = snapshot["finished"]
-        self._totals += snapshot["totals"]
-        self._wanted_subtrees = max(self._wanted_subtrees, snapshot["wanted_subtrees"])
-        for row in snapshot["lines"].tolist():
-            self._lines[row[0]] = row[2 : 2 + row[1]]
-        for name, progress in snapshot["progress"].items():
-            node, low, high = map(int, name.split())
-            self._begun.setdefault(node, {})[low, high] = progress
+    def _restore(self, saved):
+        size = self.nodes.size
+        # bounds that the children do not bear out would leave a question open that asks nothing
+        windows.back_up_all(self._tree, size)
+        self._control.finished[0] = self.jobs = saved.integer("finished")
+        self._totals += saved.array("totals", np.float64, self._totals.shape)
+        if not np.all((self._totals >= 0) & (self._totals < LARGEST)):
+            raise saved.damaged("totals")
+        # it wanted more than there were nodes only where the game has no more
+        self._wanted_subtrees = max(self._wanted_subtrees, min(saved.integer("wanted_subtrees"), size))
+        self._lines = restored_lines(saved, "lines", self._grower, self.nodes)
+        progress = saved.part("progress")
+        for name in progress.names():
+            question = _QUESTION.fullmatch(name)
+            node, low, high = map(int, question.groups()) if question else (size, 0, 0)
+            waits = node < size and self.nodes.status[node] == WAITING and not self.nodes.over[node]
+            if not (waits and -INFINITY <= low <= high <= INFINITY):
+                raise saved.damaged("progress")
+            self._begun.setdefault(node, {})[low, high] = progress.array(name, np.uint8, (None,))
         self._resumed.extend(self._begun)
 
 

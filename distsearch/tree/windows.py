@@ -274,16 +274,7 @@ def back_up_all(tree, size):
         n = node_at(nodes, i)
         if n.status == GROWN:
             back_up(tree, i)
-            n.first_child = n.children_start
-
-
-@compiled
-def ask_nothing(tree, size):
-    """Close every question; no job may be out."""
-    nodes = tree_at(tree, 0).nodes
-    for i in range(size):
-        n = node_at(nodes, i)
-        n.alpha = n.beta = n.queued = n.deferred = n.visited = 0
+            reset_first_child(tree, i)
 
 
 @compiled

@@ -5,12 +5,14 @@ import os
 import signal
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from distsearch.api.interrupts import Interrupts
 from distsearch.formats import checkpoint as module
 from distsearch.jobs.two_player import SolveRunner
 
+from ..tree.mutants import mutated
 from .asking import START, ask, assert_refused
 
 BOARD = ("--board", "4x4")
@@ -27,6 +29,8 @@ SEARCHES = {
     "all scores": ["solve", "othello", *BOARD, "--positions", "good.txt", "--exact", "--plain", "--all-moves"],
     "one by one": ["solve", "othello", *BOARD, "--positions", "good.txt", "--nodes", "2000"],
 }
+MUTANTS = 25
+LARGE = np.zeros(1000)
 SAME = "position", "move", "score", "unit", "proved", "complete", "bound", "depth", "counts", "moves"
 searches = pytest.mark.parametrize("name", SEARCHES)
 
@@ -208,3 +212,51 @@ def test_sigusr1_saves_a_state_and_the_search_goes_on(monkeypatch):
 
 def test_an_empty_name_is_refused():
     assert_refused(run("depth", "--checkpoint", ""), "empty")
+
+
+@searches
+def test_a_changed_state_is_refused_or_searched_to_an_end(name, ended, rng):
+    for looks in (2, 20, 4):
+        ended(looks)
+        if run(name, "--checkpoint", "file").status == 143:
+            break
+    ended(0)
+    whole, answers = module._load("file"), read("file.answers")
+    refused = 0
+    for _ in range(MUTANTS):
+        module._save("file", {**whole, "state": mutated(whole["state"], rng)})
+        write("file.answers", answers)
+        answer = run(name, "--checkpoint", "file", "--resume")
+        assert "Traceback" not in answer.err
+        if answer.status == 2:
+            refused += 1
+            (line,) = answer.err.splitlines()
+            assert line.startswith("distsearch: ")
+        else:
+            assert answer.status in (0, 1)
+    assert refused > 0
+
+
+@pytest.mark.parametrize("entry", ["version", "search", "state"])
+def test_a_file_without_an_entry_or_with_a_strange_one_is_refused(entry, folder):
+    assert run("perft", "--checkpoint", "file").status == 0
+    whole = module._load("file")
+    for strange in (None, 5, [], "text", {"array": 0}, {"array": [1]}):
+        module._save("file", {**whole, entry: strange})
+        assert_refused(run("perft", "--checkpoint", "file", "--resume"), "file")
+    module._save("file", {name: value for name, value in whole.items() if name != entry})
+    assert_refused(run("perft", "--checkpoint", "file", "--resume"), "file is damaged")
+
+
+def test_an_array_that_is_named_twice_is_not_copied_twice():
+    module._save("file", {"version": "1", "search": {}, "state": [{"array": 0}] * 1000, "large": LARGE})
+    assert_refused(run("perft", "--checkpoint", "file", "--resume"), "names an array that it does not have")
+
+
+def read(path):
+    return Path(path).read_bytes() if Path(path).exists() else None
+
+
+def write(path, content):
+    if content is not None:
+        Path(path).write_bytes(content)

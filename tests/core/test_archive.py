@@ -14,6 +14,11 @@ KIND = "things"
 HEADER = {"name": "ünïcode", "numbers": [1, 2.5, None], "deep": {"a": {"b": []}}}
 
 
+def load(path, most=1 << 20):
+    """Load a file whose compressed arrays may take so many bytes."""
+    return archive.load(path, KIND, lambda header: most)
+
+
 def some_arrays(rng):
     numbers = np.random.default_rng(rng.getrandbits(64))
     return {
@@ -46,7 +51,7 @@ def path(tmp_path):
 @pytest.mark.parametrize("compress", [False, True])
 def test_what_is_saved_comes_back(compress, arrays, path):
     archive.save(path, KIND, HEADER, arrays, compress)
-    header, found = archive.load(path, KIND)
+    header, found = load(path)
     assert header == HEADER
     assert_same(found, arrays)
     with np.load(path) as by_numpy:  # which others may use
@@ -62,7 +67,7 @@ def test_the_same_content_is_the_same_file(arrays, path, tmp_path):
 
 def test_large_arrays_are_mapped_where_processors_like_them(arrays, path):
     archive.save(path, KIND, HEADER, arrays)
-    _, found = archive.load(path, KIND)
+    _, found = load(path)
     assert {name for name, array in found.items() if isinstance(array, np.memmap)} == {"large", "columns"}
     for name in "large", "columns":
         assert found[name].ctypes.data % 64 == 0
@@ -85,7 +90,7 @@ def test_a_file_that_was_cut_is_refused(compress, arrays, path, rng):
     for length in (0, 1, 30, 64, len(whole) - 1, len(whole) - 22, *(rng.randrange(len(whole)) for _ in range(40))):
         path.write_bytes(whole[:length])
         with pytest.raises(UserError, match=r"file\.npz"):
-            archive.load(path, KIND)
+            load(path)
 
 
 @pytest.mark.parametrize("compress", [False, True])
@@ -103,7 +108,7 @@ def test_wrong_bytes_are_refused_or_change_nothing(compress, rng, path, full):
             damaged[at] ^= 1 << rng.randrange(8) if rng.random() < 0.5 else rng.randrange(1, 256)
         path.write_bytes(damaged)
         try:
-            header, found = archive.load(path, KIND)
+            header, found = load(path)
         except UserError as error:
             refused += 1
             assert "file.npz" in str(error)
@@ -119,7 +124,7 @@ def test_a_checksum_is_looked_at(path):
     whole[len(whole) // 2] ^= 1  # in the middle of what is mapped, which zipfile does not check
     path.write_bytes(whole)
     with pytest.raises(UserError, match="checksum"):
-        archive.load(path, KIND)
+        load(path)
 
 
 def test_what_is_not_such_a_file_is_refused(tmp_path, path):
@@ -138,7 +143,7 @@ def test_what_is_not_such_a_file_is_refused(tmp_path, path):
         ("a\0b", "things"),
     ):
         with pytest.raises(UserError, match=expected) as refused:
-            archive.load(f"{tmp_path}/{name}", KIND)
+            load(f"{tmp_path}/{name}")
         assert len(str(refused.value)) < 300
 
 
@@ -197,3 +202,22 @@ def test_a_place_that_cannot_be_written_is_an_error(arrays, tmp_path):
         with pytest.raises(OSError):
             archive.save(tmp_path / name, KIND, HEADER, arrays)
     assert sorted(os.listdir(tmp_path)) == ["folder"]
+
+
+def test_what_unpacks_to_more_than_its_header_allows_is_refused(path):
+    archive.save(path, KIND, {"count": 1 << 20}, {"zeros": np.zeros(1 << 20, np.int64)}, compress=True)
+    assert os.path.getsize(path) < 20_000
+    header, found = archive.load(path, KIND, lambda header: 8 * header["count"] + 128)
+    assert (header, found["zeros"].nbytes) == ({"count": 1 << 20}, 8 << 20)
+    for most in (lambda header: 4 * header["count"], lambda header: 0):
+        with pytest.raises(UserError, match=r"would unpack to 8,388,736 bytes, which is too much"):
+            archive.load(path, KIND, most)
+    with pytest.raises(UserError, match="is damaged|too much"):
+        archive.load(path, KIND, lambda header: header["no such entry"])
+
+
+def test_a_header_is_not_unpacked_to_fill_the_memory(path, monkeypatch):
+    monkeypatch.setattr(archive, "_LONGEST_HEADER", 1000)
+    archive.save(path, KIND, {"text": "a" * 2000}, {}, compress=True)
+    with pytest.raises(UserError, match="has a header of"):
+        load(path)

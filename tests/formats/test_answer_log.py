@@ -6,6 +6,7 @@ import resource
 import pytest
 
 from distsearch.core.errors import UserError
+from distsearch.core.saved import Saved
 from distsearch.formats.answer_log import AnswerLog
 from distsearch.formats.position_lines import LONGEST_LINE
 from distsearch.formats.positions import Lines
@@ -73,7 +74,7 @@ def test_going_on_writes_what_was_answered_and_reads_what_was_not(done, path, op
     state = log.state()
     work(log, lines, len(INPUT) - done)  # after the state was saved: lost
     again, lines, out = opened(), reading(INPUT), []
-    again.resume(state, lines, out.append)
+    again.resume(Saved(state), lines, out.append)
     assert b"".join(out) == answers(done)
     assert lines.place == done
     assert again.bad == state["bad"]
@@ -92,9 +93,9 @@ def test_another_input_is_refused(changed, opened, reading):
     state, other = log.state(), list(INPUT)
     other[changed] = b"3" + other[changed][1:]
     with pytest.raises(UserError, match="the input's first 7 lines are not those"):
-        opened().resume(state, reading(other), out.append)
+        opened().resume(Saved(state), reading(other), out.append)
     with pytest.raises(UserError, match="has 6 lines where 7 were read before"):
-        opened().resume(state, reading(INPUT[:6]), out.append)
+        opened().resume(Saved(state), reading(INPUT[:6]), out.append)
     assert out == []
 
 
@@ -104,7 +105,7 @@ def test_the_input_may_have_grown(opened, reading):
     work(log, lines, len(INPUT))
     lines = reading([*INPUT, b"1"])
     state = log.state()
-    opened().resume(state, lines, lambda _: None)
+    opened().resume(Saved(state), lines, lambda _: None)
     assert lines.read(10).text(0) == "1"
 
 
@@ -117,7 +118,7 @@ def test_other_answers_are_refused(content, path, opened, reading):
     with open(path + ".answers", "wb") as file:
         file.write(content)
     with pytest.raises(UserError, match="file.answers does not begin with the answers"):
-        opened().resume(state, reading(INPUT), out.append)
+        opened().resume(Saved(state), reading(INPUT), out.append)
     assert out == []
 
 
@@ -127,7 +128,7 @@ def test_many_answers_are_written_in_whole_lines(opened, reading):
     log.append("ä\n".encode() * 1_000_000)
     out = []
     state = log.state()
-    opened().resume(state, reading([]), out.append)
+    opened().resume(Saved(state), reading([]), out.append)
     assert "".join(piece.decode() for piece in out) == "ä\n" * 1_000_000
     assert len(out) > 1
 

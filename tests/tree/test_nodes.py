@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from distsearch.tree import ready_queue, windows
-from distsearch.tree.layout import GROWN, INFINITY, NONE, SENT, WAITING
+from distsearch.tree.layout import GROWN, INFINITY, NONE, WAITING
 from distsearch.tree.nodes import NodeArray
 from distsearch.tree.tree_arrays import TreeArrays
 
@@ -284,20 +284,3 @@ def test_growing_keeps_what_is_there():
     nodes.reserve(10_000)
     assert nodes.capacity >= 10_100
     assert nodes.depth_left[:100].tolist() == list(range(100))
-
-
-def test_a_snapshot_is_a_copy_and_comes_back_but_for_what_was_sent():
-    hand_made = HandMadeTree([[3, -1], 2])
-    nodes = hand_made.nodes
-    hand_made.finish(4)
-    nodes.status[[2, 3]] = SENT
-    snapshot = nodes.snapshot()
-    hand_made.finish(2, 3)
-    again = NodeArray.restored(snapshot)
-    assert (again.size, again.capacity) == (nodes.size, nodes.size)
-    assert again.status.tolist() == [GROWN, GROWN, WAITING, WAITING, WAITING]
-    assert again.low.tolist() == [-INFINITY, 1, -INFINITY, -INFINITY, -1]
-    assert again.line(0) == [0]
-    again.status[[2, 3]] = SENT
-    assert np.array_equal(again.records, snapshot["records"])
-    assert np.array_equal(again.state, snapshot["state"])

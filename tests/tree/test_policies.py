@@ -145,8 +145,8 @@ class Hand:
         return not (self.mail or self._queue)
 
     def progress(self):
-        """How far it is: {number of the job at work: bytes}."""
-        return {self._runner.job_id: self._runner.save()} if self._at_work else {}
+        """How far it is: {number of the job at work: what it has saved, as uint8}."""
+        return {self._runner.job_id: np.frombuffer(self._runner.save(), np.uint8)} if self._at_work else {}
 
     def step(self):
         if self.mail and (not self._queue or self._rng.random() < 0.5):
@@ -182,8 +182,8 @@ class Hand:
         if not self._at_work:
             job, progress = self._queue[0]
             self._at_work = True
-            if progress:
-                self._runner.restore(job, progress)
+            if progress is not None and len(progress):
+                self._runner.restore(job, progress.tobytes())
             else:
                 self._runner.begin(job)
         if self._runner.advance(self._rng.choice((1, 10, 100, 1000, NO_PAUSE))):

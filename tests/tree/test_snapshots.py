@@ -3,14 +3,15 @@
 import numpy as np
 import pytest
 
+from distsearch.core.saved import Saved
 from distsearch.games import othello
 from distsearch.jobs.two_player import TO_THE_END
 from distsearch.tree.deepening import Deepening
-from distsearch.tree.layout import INFINITY, SENT, WAITING
-from distsearch.tree.nodes import NodeArray
+from distsearch.tree.layout import INFINITY, NODE, SENT, WAITING
 from distsearch.tree.perft_pool import PerftPool
 from distsearch.tree.policies import POLICIES
 from distsearch.tree.position_stream import Stream
+from distsearch.tree.restored import restored_nodes
 from distsearch.tree.search_tree import ANY, SearchTree
 
 from ..engines.positions import engine, evaluate, rules, search, unfinished_states
@@ -18,6 +19,7 @@ from ..jobs.driving import do, drive, grower, runner
 
 BOARD = (6, 6)
 DEPTH = 5
+ASKED = "queued", "deferred", "alpha", "beta", "visited"  # of questions that are asked again
 targets = pytest.mark.parametrize(("wanted_subtrees", "later"), [(1, 1), (1, 20), (20, 1), (20, 60)])
 
 
@@ -38,16 +40,16 @@ def test_an_array_comes_back_as_it_was_but_for_what_was_sent():
     pool = SearchTree(grower(BOARD), [othello.start(rules(BOARD)).state] * 2, DEPTH, wanted_subtrees=30)
     pool.take(7, worker=1)
     snapshot = pool.nodes.snapshot()
-    status = snapshot["records"]["status"]
-    assert np.count_nonzero(status == SENT) == 7
-    again = NodeArray.restored(snapshot).snapshot()
-    restored = again["records"]["status"]
-    assert not np.any(restored == SENT)
-    assert np.array_equal(restored == WAITING, np.isin(status, (WAITING, SENT)))
-    assert np.array_equal(restored[restored != WAITING], status[restored != WAITING])
-    restored[:] = status
-    assert snapshot.keys() == again.keys() == {"state", "records"}
-    assert all(np.array_equal(snapshot[name], again[name]) for name in snapshot)
+    before = snapshot["records"]
+    assert np.count_nonzero(before["status"] == SENT) == 7
+    roots = pool.nodes.state[:2].tolist()
+    nodes = restored_nodes(Saved(snapshot), grower(BOARD), roots, [DEPTH] * 2, 1)
+    again = nodes.snapshot()["records"]
+    assert np.array_equal(again["status"], np.where(before["status"] == SENT, WAITING, before["status"]))
+    kept = set(NODE.names) - {"status", "first_child", "previous_iteration_node", "job_id", *ASKED}
+    assert all(np.array_equal(before[name], again[name]) for name in kept)
+    assert np.array_equal(nodes.snapshot()["state"], snapshot["state"])
+    assert not any(again[name].any() for name in ASKED)
 
 
 def test_a_snapshot_is_of_its_moment(rng):
@@ -100,9 +102,19 @@ def test_a_pool_that_is_not_grown_further_goes_on_to_the_same_line_and_nodes(rng
     assert pool.totals()["cpu"] == whole.totals()["cpu"]
 
 
+def content(text):
+    """What a worker tells of a job: any bytes."""
+    return np.frombuffer(text.encode(), np.uint8)
+
+
+def texts(progress):
+    """The progress of jobs by name, as ``content`` takes it."""
+    return {name: bytes(each).decode() for name, each in progress.items()}
+
+
 def progress_of(pool, job):
     """How far a job that was handed out was in an earlier run."""
-    return pool.progress[int(job["job_id"])]
+    return texts(pool.progress)[int(job["job_id"])]
 
 
 @pytest.mark.parametrize("later", [3, 60])
@@ -112,27 +124,26 @@ def test_how_far_jobs_are_is_handed_on_first_and_until_their_results_are_in(late
     out = first.take(4, worker=1)
     first.finish(do(worker, out[0]))
     reported = {int(job["job_id"]): f"progress {job['job_id']}" for job in out[1:3]}
-    snapshot = first.snapshot(reported)
-    begun = snapshot["progress"]
+    snapshot = first.snapshot({job: content(text) for job, text in reported.items()})
+    begun = texts(snapshot["progress"])
     assert sorted(begun.values()) == sorted(reported.values())
     pool = subtrees(states, later, snapshot)
-    assert pool.snapshot()["progress"] == begun  # not handed out yet
+    assert texts(pool.snapshot()["progress"]) == begun  # not handed out yet
     again = pool.take(2, worker=1)
     assert [progress_of(pool, job) for job in again] == [reported[int(job["job_id"])] for job in out[1:3]]
     for name in ("state", "depth", "low", "high", "budget"):
         assert again[name].tolist() == out[1:3][name].tolist()
     assert not pool.nodes.child_count[pool.jobs_out["node"][again["job_id"]]].any()
-    assert pool.snapshot()["progress"] == begun
+    assert texts(pool.snapshot()["progress"]) == begun
     left = {int(again["job_id"][1]): reported[int(out["job_id"][2])]}
     pool.finish(do(worker, again[0]))
-    assert pool.progress == left
-    kept = pool.snapshot()["progress"]
+    assert texts(pool.progress) == left
+    kept = texts(pool.snapshot()["progress"])
     assert list(kept.values()) == list(left.values())
-    assert (
-        subtrees(states, later, pool.snapshot()).snapshot()["progress"] == kept
-    )  # at a worker that has not begun it yet
-    fresh = dict.fromkeys(left, "later")
-    assert subtrees(states, later, pool.snapshot(fresh)).snapshot()["progress"] == dict.fromkeys(kept, "later")
+    again_later = subtrees(states, later, pool.snapshot()).snapshot()  # at a worker that has not begun it yet
+    assert texts(again_later["progress"]) == kept
+    again_later = subtrees(states, later, pool.snapshot(dict.fromkeys(left, content("later")))).snapshot()
+    assert texts(again_later["progress"]) == dict.fromkeys(kept, "later")
     pool.finish(do(worker, again[1]))
     assert pool.progress == {}
     drive(pool, worker, rng, workers=4)
@@ -144,10 +155,10 @@ def test_a_job_that_was_begun_is_not_grown_by_a_run_that_would_share_it_out(poli
     states = [othello.start(rules(BOARD)).state]
     first = SearchTree(grower(BOARD), states, TO_THE_END, 10, policy)
     (out,) = first.take(1, worker=1)
-    snapshot = first.snapshot({int(out["job_id"]): "progress"})
+    snapshot = first.snapshot({int(out["job_id"]): content("progress")})
     pool = SearchTree(grower(BOARD), states, TO_THE_END, 10, policy, min_job_seconds=1e-6, snapshot=snapshot)
     (again,) = pool.take(1, worker=1)
-    assert pool.progress == {int(again["job_id"]): "progress"}
+    assert texts(pool.progress) == {int(again["job_id"]): "progress"}
     for name in ("state", "depth", "low", "high"):
         assert again[name].tolist() == out[name].tolist()
 
@@ -302,16 +313,17 @@ def test_how_far_the_jobs_of_positions_and_of_subtrees_are_is_handed_on():
     first.finish(do(worker, first.take(1, worker=2)[0]))
     first.finish(do(worker, first.take(1, worker=2)[0]))  # both hard: by now one is grown
     subtree = next(job for job in (first.take(1, worker=2) for _ in range(4)) if job["job_id"][0] < 0)
-    reported = {int(alone["job_id"][0]): "alone", int(subtree["job_id"][0]): "subtree"}
+    reported = {int(alone["job_id"][0]): content("alone"), int(subtree["job_id"][0]): content("subtree")}
     snapshot = first.snapshot(reported)
 
     late = stream(2, snapshot)  # none of its positions has come
     again = stream(2, late.snapshot())
     add(again, states, 3)
     handed_out = [again.take(1, worker=1) for _ in range(4)]
-    begun = {again.progress[job["job_id"][0]]: job for job in handed_out if job["job_id"][0] in again.progress}
+    known = texts(again.progress)
+    begun = {known[job["job_id"][0]]: job for job in handed_out if job["job_id"][0] in known}
     assert set(begun) == {"alone", "subtree"}
     for name, job in (("alone", alone), ("subtree", subtree)):
         assert begun[name]["state"].tolist() == job["state"].tolist()
     again.finish(do(worker, begun["alone"][0]))
-    assert list(again.progress.values()) == ["subtree"]
+    assert list(texts(again.progress).values()) == ["subtree"]
