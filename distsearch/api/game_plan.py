@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import UserError
+from ..core.files import lines_of
 from ..engines.player import seed_of
 from ..games.interface import Position, legal_moves, step
 from ..games.random_play import random_position
@@ -114,8 +115,7 @@ class GamePlan:
 def read_openings(path: str, game: Any, rules: np.ndarray) -> list[Position]:
     """Return the Positions of a file, a line each, in which the game goes on; raises UserError."""
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            lines = [line.partition("%")[0].strip() for line in file]
+        lines = [line.decode(errors="replace").partition("%")[0].strip() for line in lines_of(path)]
     except (OSError, ValueError) as error:  # ValueError: a name with a NUL
         raise UserError(f"cannot read {path[:200]}: {getattr(error, 'strerror', None) or error}") from error
     found = []

@@ -10,6 +10,7 @@ import re
 
 from .. import __version__
 from ..core.errors import UserError
+from ..formats import stdout
 
 COMMANDS = {
     "search": "best move and score of one position",
@@ -44,6 +45,11 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message):
         raise UserError(f"{message} (see {self.prog} --help)")
+
+    def _print_message(self, message, file=None):
+        """Print help or a version: argparse says nothing where stdout is full."""
+        if message:
+            stdout.write(message.encode())
 
 
 def parse(argv):

@@ -68,6 +68,7 @@ def _facts(hosts, gpus):
         "gpu_hosts": gpus,
         "games": list(games.usable()),
         "cache": str(kernel_cache.FOLDER.path),
+        "left_in_shared_memory": {str(path): size for path, size in mpi_runtime.left_behind()},
     }
 
 
@@ -126,9 +127,19 @@ def _table(facts):
         *_gpu_rows(facts["gpu_hosts"]),
         ("games", ", ".join(facts["games"])),
         ("kernels in", facts["cache"]),
+        *_left_row(facts["left_in_shared_memory"]),
         ("verdict", "all right" if not facts["problems"] else "; ".join(facts["problems"])),
     ]
     return "\n".join(f"{name:<12} {value}" for name, value in rows)
+
+
+def _left_row(left):
+    """Return a row where killed ranks have left something in shared memory."""
+    if not left:
+        return []
+    files = "1 file" if len(left) == 1 else f"{len(left)} files"
+    size = f"{sum(left.values()) >> 20} MiB"
+    return [("left behind", f"{files} of {size} by killed ranks, which the next job removes: {next(iter(left))}")]
 
 
 def _gpu_rows(hosts):

@@ -14,6 +14,7 @@ from ..api.session import Session
 from ..cluster import mpi_runtime
 from ..cluster.trace import MOST
 from ..core.errors import print_error
+from ..core.saved import Saved
 from ..engines.pvs.table import DEFAULT_MIB
 from ..formats import stdout, timeline
 from ..formats.checkpoint import NO_CHECKPOINT, Checkpoint, fingerprint
@@ -33,6 +34,7 @@ class Launch:
         if mpi_runtime.launcher()[0] > 1 and survives:
             mpi_runtime.limit_beginning()
         self.comm, self.interrupts, self.progress = mpi_runtime.world(), Interrupts(), Progress()
+        self._at_end = contextlib.ExitStack()  # of ``lead``
         self.is_first = self.comm is None or self.comm.Get_rank() == 0
         if not self.is_first:
             ignore()
@@ -50,7 +52,7 @@ class Launch:
         asked = self._resources
         shown = self.interrupted, self.progress, asked.worker_timeout, asked.submasters or 0, asked.device or "cpu"
         book = WITHOUT if trace and trace[0] is not None else asked.book
-        with Session(self.comm, self._table, *shown, book=book, guarded=guarded) as session:
+        with self._at_end, Session(self.comm, self._table, *shown, book=book, guarded=guarded) as session:
             if session is None:
                 return 0
             if 0 < session.table_mib < (self._table or DEFAULT_MIB):
@@ -92,12 +94,15 @@ class Launch:
         if args.checkpoint is None:
             return NO_CHECKPOINT
         search = fingerprint(options, positions, command=args.command, json=args.json, **asked)
-        return Checkpoint(args.checkpoint, search, args.resume, self.interrupts, self.print_error, suffixes)
+        told = self.interrupts, self.print_error
+        checkpoint = Checkpoint(args.checkpoint, search, args.resume, *told, suffixes, exclusive=True)
+        self._at_end.callback(checkpoint.close)
+        return checkpoint
 
     def answer(self, args, checkpoint, search):
         """Print what ``search()`` finds, or what an earlier run printed that came to its end; return the status."""
         if checkpoint.state and "output" in checkpoint.state:
-            stdout.write(checkpoint.state["output"].encode())
+            stdout.write(Saved(checkpoint.state).text("output").encode())
             return 0
         output = "".join(f"{found.to_json() if args.json else found.to_text()}\n" for found in search())
         stdout.write(output.encode())

@@ -118,10 +118,8 @@ def _begin(comm, worker_timeout, wakeup, submasters):
         comm.Set_errhandler(MPI.ERRORS_RETURN)
         if mpi_runtime.tells_of_failures():
             mpi_runtime.forgo_finalize()  # with ULFM it may wait for ever for a rank that dies meanwhile
-        else:
-            comm.Barrier()
-            mpi_runtime.unlink_shared_memory()
     known = comm.allgather((MPI.Get_processor_name(), wakeup.name))
+    mpi_runtime.unlink_shared_memory()  # all have it by now, and ranks that are killed would leave it
     mpi_runtime.begun()
     peers = comm.Dup() if not submasters and len({host for host, _ in known[1:]}) > 1 else None
     if peers and survives:

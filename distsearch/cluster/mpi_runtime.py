@@ -12,6 +12,7 @@ import termios
 import threading
 import time
 import warnings
+from pathlib import Path
 from typing import Any
 
 from ..core.errors import UserError
@@ -26,7 +27,9 @@ _LAUNCHERS = (
 OF_RANKS = "RANK", "PROCID", "PMI_", "APP_PE"
 
 _WITH_FT = "OMPI_MCA_mpi_ft_enable"  # as mpirun --with-ft ulfm sets it
-_MPICH_FILES = "/dev/shm/mpich_shm_"
+SHARED_FILES = Path("/dev/shm")
+_MPICH_FILES = "mpich_shm_"
+_LEFT_NAMES = f"{_MPICH_FILES}*", "distsearch-*"
 _BEGINNING, _FAREWELL, _READ = 120.0, 0.2, 1.0  # seconds
 _limits = set()  # functions that end ``limit_beginning``
 _forgone = set()  # not empty if MPI must not be finalized
@@ -189,10 +192,39 @@ def unlink_shared_memory() -> None:
     All ranks of the host must have begun MPI.
     """
     with contextlib.suppress(OSError), open("/proc/self/maps") as maps:
-        names = {line.split()[5] for line in maps if _MPICH_FILES in line}
+        names = {line.split()[5] for line in maps if f"{SHARED_FILES}/{_MPICH_FILES}" in line}
         for name in names:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(name)
+
+
+def left_behind(files: Path = SHARED_FILES, proc: Path = Path("/proc")) -> list[tuple[Path, int]]:
+    """Return (file, bytes) of what killed ranks of this user have left in a host's shared memory.
+
+    That is every file of MPICH's or of this program's there which no process has mapped, and which is older than a job
+    takes to begin: before, its ranks may be about to map it. Processes of other users are not looked at, nor are their
+    files.
+    """
+    old = time.time() - _BEGINNING
+    found = {}
+    for name in _LEFT_NAMES:
+        for path in files.glob(name):
+            with contextlib.suppress(OSError):
+                is_of = path.lstat()
+                if is_of.st_uid == os.getuid() and is_of.st_mtime < old and stat.S_ISREG(is_of.st_mode):
+                    found[str(path)] = is_of.st_size
+    for maps in proc.glob("[0-9]*/maps") if found else ():
+        with contextlib.suppress(OSError):
+            for line in maps.read_text(errors="replace").splitlines():
+                found.pop(f"{files}{line.partition(str(files))[2]}", None)
+    return [(Path(name), size) for name, size in sorted(found.items())]
+
+
+def remove_left_behind() -> None:
+    """Free what killed ranks of this user have left in this host's shared memory."""
+    for path, _ in left_behind():
+        with contextlib.suppress(OSError):
+            path.unlink()
 
 
 def _load():
@@ -220,4 +252,5 @@ def _mpi():
             warnings.simplefilter("ignore")
             mpi.Init_thread()
         atexit.register(mpi.Finalize)
+        remove_left_behind()
     return mpi

@@ -1,5 +1,6 @@
-"""Files that are appended to by one run alone."""
+"""Files that one run alone writes."""
 
+import contextlib
 import fcntl
 import os
 
@@ -17,6 +18,44 @@ def lock(descriptor: int, shown: str) -> None:
         raise UserError(f"{shown} is being written by another run") from None
     except OSError:
         return
+
+
+class Lock:
+    """Keeps a file that is replaced as a whole from other runs, by a file next to it that is there meanwhile.
+
+    path: of the file. Raises UserError if another run has it, or no file can be made there.
+    """
+
+    def __init__(self, path: str):
+        self._path = f"{path}.lock"
+        while True:
+            try:
+                self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            except (OSError, ValueError) as error:  # ValueError: a name with a NUL
+                reason = getattr(error, "strerror", None) or error
+                raise UserError(f"cannot write {self._path[:200]}: {reason}") from error
+            try:
+                lock(self._descriptor, path)
+            except UserError:
+                os.close(self._descriptor)
+                raise
+            if self._is_there():
+                return
+            os.close(self._descriptor)  # the run that had it has ended, and removed it in between
+
+    def _is_there(self):
+        """Whether the file that is open is still the one of that name."""
+        try:
+            return os.path.samestat(os.fstat(self._descriptor), os.stat(self._path))
+        except FileNotFoundError:
+            return False
+
+    def release(self) -> None:
+        """Let others have it."""
+        with contextlib.suppress(OSError):
+            if self._is_there():
+                os.unlink(self._path)
+        os.close(self._descriptor)
 
 
 def write_all(descriptor: int, content: bytes) -> None:

@@ -17,6 +17,7 @@ from typing import IO, Any
 import numpy as np
 
 from .errors import UserError
+from .files import open_file
 from .pages import available
 
 Path = str | os.PathLike[str]
@@ -80,13 +81,9 @@ def load(
     """
     shown = os.fspath(path)[:200]
     try:
-        with open(path, "rb") as file, zipfile.ZipFile(file) as archive:
+        with open_file(path) as file, zipfile.ZipFile(file) as archive:
             members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
-            if members[_HEADER].file_size > _LONGEST_HEADER:
-                raise UserError(f"{shown} has a header of {members[_HEADER].file_size:,} bytes")
-            header = json.loads(_read(archive, members.pop(_HEADER)).tobytes())
-            if not isinstance(header, dict) or header.get("kind") != kind:
-                raise UserError(f"{shown} is not a file of {kind}")
+            header = _header(archive, members.pop(_HEADER), kind, shown)
             unpacked = sum(info.file_size for info in members.values() if info.compress_type != zipfile.ZIP_STORED)
             if unpacked > 0 and unpacked > min(most(header), available()):
                 raise UserError(f"{shown} would unpack to {unpacked:,} bytes, which is too much")
@@ -102,6 +99,29 @@ def load(
         raise UserError(f"{shown} is damaged: its content does not match its checksum")
     del header["kind"]
     return header, arrays
+
+
+def header_of(path: Path, kind: str) -> dict[str, Any]:
+    """Return the header of a file without a look at its arrays, or at its checksum; raises UserError."""
+    shown = os.fspath(path)[:200]
+    try:
+        with open_file(path) as file, zipfile.ZipFile(file) as archive:
+            return _header(archive, archive.getinfo(f"{_HEADER}.npy"), kind, shown)
+    except UserError:
+        raise
+    except OSError as error:
+        raise UserError(f"cannot read {shown}: {error.strerror or error}") from error
+    except Exception as error:
+        raise UserError(f"{shown} is not a file of {kind}, or it is damaged") from error
+
+
+def _header(archive, info, kind, shown):
+    if info.file_size > _LONGEST_HEADER:
+        raise UserError(f"{shown} has a header of {info.file_size:,} bytes")
+    header = json.loads(_read(archive, info).tobytes())
+    if not isinstance(header, dict) or header.get("kind") != kind:
+        raise UserError(f"{shown} is not a file of {kind}")
+    return header
 
 
 def _checksum(header, arrays):

@@ -20,6 +20,7 @@ import numpy as np
 
 from ..core.array_cache import kept
 from ..core.errors import UserError
+from ..core.files import open_file
 from ..core.jit import compiled
 from ..games.bits import byte_swap, pdep, pext
 from ..games.interface import board_size
@@ -334,7 +335,7 @@ def of_file(path, rules):
 def _of_file(path, board, _):
     """Return the tables of a file."""
     try:
-        with open(path, "rb") as file:
+        with open_file(path) as file:
             content = file.read()
     except (OSError, ValueError) as error:
         raise UserError(f"cannot read {path[:200]}: {getattr(error, 'strerror', None) or error}") from error

@@ -12,6 +12,7 @@ from importlib import resources
 from typing import NamedTuple
 
 from ..core.errors import UserError
+from ..core.files import open_file
 
 FORMAT = "distsearch probcut 1"
 USUAL = 0.95  # probability under a limit of time
@@ -84,7 +85,7 @@ def find(game, board, name, evaluation, path=None):
     shown = path or _file_of(game, board, evaluation.name)
     try:
         if path is not None:
-            with open(path, "rb") as file:
+            with open_file(path, pipes=True) as file:
                 content = file.read(_LONGEST)
         else:
             content = (_FITS / shown).read_bytes()

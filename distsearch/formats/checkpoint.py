@@ -16,7 +16,9 @@ import numpy as np
 
 from .. import __version__, games
 from ..core import archive
+from ..core.appended_file import Lock
 from ..core.errors import UserError
+from ..core.files import open_file
 from ..core.saved import Saved
 
 INTERVAL = 60.0  # seconds
@@ -57,22 +59,34 @@ class Checkpoint:
     path: of the file; search: what is searched, as ``fingerprint`` has it; resume: go on where the file says, from the
     beginning if there is none; wanted: an ``interrupt.Interrupts``, whose ``save`` says that a state is wanted
     now; print_error(text): told if a state cannot be written, and if there is no file to resume; suffixes: of other
-    files next to it; interval: seconds between two states.
+    files next to it; interval: seconds between two states; exclusive: no other run may have the file until ``close``.
 
     ``state`` is what an earlier run saved last, or None. Raises UserError if the file is not of this search, damaged,
     or not to be resumed, and if no file can be written in its place.
     """
 
-    def __init__(self, path, search, resume, wanted, print_error, suffixes=(), interval=None):
+    def __init__(self, path, search, resume, wanted, print_error, suffixes=(), interval=None, exclusive=False):
         if not path:
             raise UserError("the checkpoint's name is empty")
-        self.path = os.path.realpath(path)
+        try:
+            self.path = os.path.realpath(path)
+        except (OSError, ValueError) as error:  # the working directory is gone; a name with a NUL
+            raise UserError(f"cannot write {path[:200]}: {getattr(error, 'strerror', None) or error}") from error
         self._name = path
         self._search = json.loads(json.dumps(search))  # as the file will give it back
         self._wanted, self._print_error = wanted, print_error
         self._interval = interval or usual_interval()
         self._warned = False
         self._saved = time.monotonic()
+        self._lock = Lock(self.path) if exclusive else None
+        try:
+            self._begin(resume, suffixes)
+        except BaseException:
+            self.close()
+            raise
+
+    def _begin(self, resume, suffixes):
+        path, print_error = self._name, self._print_error
         self.state = self._load() if resume else None
         if resume and self.state is None:
             print_error(f"there is no {path} to resume: this search begins")
@@ -102,6 +116,12 @@ class Checkpoint:
             os.unlink(f"{self.path}.new")
         except OSError as error:
             raise UserError(f"cannot write {self._name}: {error.strerror}") from error
+
+    def close(self) -> None:
+        """Let other runs have the file."""
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
 
     def maybe_save(self, make: Callable[[], dict]) -> None:
         """Save what ``make()`` returns if the interval is over or a state is wanted now."""
@@ -164,7 +184,7 @@ def _save(path, saved):
 def _load(path):
     """Return what was saved; raises UserError for anything else."""
     try:
-        with open(path, "rb") as file:
+        with open_file(path) as file:
             before = file.read(len(_BEFORE_5)) == _BEFORE_5
     except OSError as error:
         raise UserError(f"cannot read {path[:200]}: {error.strerror}") from error

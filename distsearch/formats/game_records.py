@@ -13,6 +13,7 @@ import numpy as np
 
 from .. import games
 from ..core.errors import UserError
+from ..core.files import lines_of
 from ..games.interface import CHANCE, END, MAX_MOVES, Position, as_state
 from .drawing import SIDES
 
@@ -205,10 +206,9 @@ def read_games(path: str) -> Iterator[RecordedGame]:
     """Yield the games of a record, which has at least one; raises UserError, at the line that is wrong."""
     empty = True
     try:
-        with open(path, "rb") as file:
-            for number, line in enumerate(file, 1):
-                yield parse(line, f"{path[:200]} line {number}")
-                empty = False
+        for number, line in enumerate(lines_of(path), 1):
+            yield parse(line, f"{path[:200]} line {number}")
+            empty = False
     except (OSError, ValueError) as error:  # ValueError: a name with a NUL
         raise UserError(f"cannot read {path[:200]}: {getattr(error, 'strerror', None) or error}") from error
     if empty:

@@ -228,6 +228,8 @@ class Lines:
             if not self._ready(0 if self._whole else deadline - time.monotonic()):
                 return
             self._receive()
+            if not self._whole and time.monotonic() >= deadline:
+                return  # an endless line does not keep the caller waiting
 
     def _move_to_front(self):
         begin, end = self._begin, self._end
@@ -295,18 +297,26 @@ def format_scores(chunk: Chunk, begin: int, end: int, scores: np.ndarray) -> byt
 
 @contextlib.contextmanager
 def opened(path: str) -> Iterator[int]:
-    """Give the descriptor of a file, or of stdin for ``-``; raises UserError."""
+    """Give the descriptor of a file, or of stdin for ``-``; raises UserError.
+
+    That of a named pipe may have no writer yet: opening it does not wait for one.
+    """
     if path == "-":
         if sys.stdin is None:
             raise UserError("stdin is closed: there are no positions to read")
         yield sys.stdin.fileno()
         return
     try:
-        file = open(path, "rb", buffering=0)  # noqa: SIM115, closed below; unlike os.open it refuses a folder
-    except OSError as error:
-        raise UserError(f"cannot read {path}: {error.strerror}") from error
+        # closed below; unlike os.open, open refuses a folder
+        file = open(path, "rb", buffering=0, opener=_open_at_once)  # noqa: SIM115
+    except (OSError, ValueError) as error:  # ValueError: a name with a NUL
+        raise UserError(f"cannot read {path[:200]}: {getattr(error, 'strerror', None) or error}") from error
     with file:
         yield file.fileno()
+
+
+def _open_at_once(path, flags):
+    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def name_of(path: str) -> str:

@@ -4,6 +4,7 @@ import json
 import math
 
 from ..core.errors import UserError
+from ..core.files import open_file
 from ..evaluation.row_heuristic import Weights
 from ..evaluation.weighted_sum import SumWeights, Term
 
@@ -44,7 +45,7 @@ def named(text: str, game: str) -> str:
 
 def _read(path):
     try:
-        with open(path, "rb") as file:
+        with open_file(path, pipes=True) as file:
             text = file.read(_LONGEST + 1)
     except (OSError, ValueError) as error:  # ValueError: a name with a NUL
         raise UserError(f"cannot read {path[:200]}: {getattr(error, 'strerror', None) or error}") from error

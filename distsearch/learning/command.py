@@ -1,11 +1,13 @@
 """``train`` as the command line asks for it: networks of tuples, or the patterns of Othello."""
 
+import contextlib
 import json
 import re
 
 from .. import __version__, games
 from ..api.declarations import given, shown
 from ..api.options import checked_seed
+from ..core import archive
 from ..core.errors import UserError
 from ..evaluation import patterns, tuple_network
 from ..games import othello
@@ -30,7 +32,10 @@ def train_networks(args, comm, interrupts, progress, print_result):
         raise UserError(f"iterations are for {patterns.GAME}")
     board = None if args.board is None else games.parse_board(args.board)
     asked = given(args, TrainOptions)
-    options = TrainOptions(args.game, board, args.rules, **asked)
+    described = {}
+    if args.resume and args.save is not None and args.replay is None:
+        described = _described(args.save, comm)
+    options = TrainOptions.resumed(args.game, board, args.rules, asked, described)
     files = Files(args.save, args.resume, args.weights_only, args.record)
     if args.replay is not None:
         return _replay(args, options, asked, files, comm, interrupts, progress, print_result)
@@ -53,6 +58,17 @@ def train_networks(args, comm, interrupts, progress, print_result):
         if files.save is not None:
             interrupts.forgive()  # batch systems say so when time is up, and what was learnt is saved
         return interrupts.exit_status
+
+
+def _described(path, comm):
+    """Return the options with which a file of weights was trained, {} where none is; all ranks call it."""
+    found = None
+    if comm is None or comm.Get_rank() == 0:
+        with contextlib.suppress(UserError):  # told when all of the file is read
+            found = archive.header_of(path, tuple_network.KIND).get("record")
+    record = found if comm is None else comm.bcast(found)
+    described = record.get("options") if isinstance(record, dict) else None
+    return described if isinstance(described, dict) else {}
 
 
 def _replay(args, options, asked, files, comm, interrupts, progress, print_result):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 from .. import games
-from ..api.declarations import Option, check_values, shown
+from ..api.declarations import Option, check_values, declared, shown
 from ..api.options import check_rules, checked_seed, parse_seed
 from ..core.errors import UserError
 from ..evaluation import ntuple
@@ -20,8 +20,8 @@ _MOST_LAYERS = 3
 _MOST_STEPS = 1000
 # A resumed training may have others of these.
 _FREE = "games", "rate", "evaluate_every", "evaluate_games", "save_every"
-_FREE += "ranks_per_copy", "merge", "merge_every", "device", "exchange", "parallel_games", "restart"
-_FREE += "target", "n_step", "layers", "value_dead_boards"
+_OF_RANKS = "ranks_per_copy", "merge", "merge_every", "device", "exchange", "parallel_games"
+_FREE += *_OF_RANKS, "restart", "target", "n_step", "layers", "value_dead_boards"
 _FORMER = {"online": "forward", "n_step": "steps", "initial_value": "optimistic"}  # names in files of before 0.1
 DEVICES = "cpu", "gpu"
 TARGETS = "td", "returns"
@@ -215,6 +215,24 @@ class TrainOptions:
     def described(self):
         """Return all of it as plain values by name, for people and files."""
         return {**vars(self), "board": list(self.board), "stages": list(self.stages)}
+
+    @classmethod
+    def resumed(cls, game, board, rules, asked, described):
+        """Return the options of training that goes on: those that are asked for, else those that were ``described``.
+
+        What depends on the ranks and GPUs of a run is as usual where it is not asked for. Raises UserError.
+        """
+        taken = {}
+        for name in declared(cls).keys() - asked.keys() - set(_OF_RANKS):
+            value = described.get(name, described.get(_FORMER.get(name)))
+            if value is not None:
+                taken[name] = tuple(value) if isinstance(value, list) else value
+        if asked.get("coherence") and not described.get("coherence"):
+            taken.pop("rate", None)  # which is another one then
+        there = described.get("board")
+        if board is None and isinstance(there, list):
+            board = tuple(there)
+        return cls(game, board, rules or described.get("rules") or {}, **{**taken, **asked})
 
     def check_resumes(self, described, file):
         """Raise UserError unless this goes on with training that was ``described``."""

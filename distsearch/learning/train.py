@@ -11,6 +11,7 @@ from ..api.facts import Facts, compact
 from ..api.progress import Silent
 from ..cluster import mpi_runtime
 from ..core.errors import UserError, print_error
+from ..core.saved import Saved
 from ..evaluation import ntuple, tuple_network, weight_packing
 from ..gpu.learning import GpuLearner, games_at_once
 from .cpu_team import Team, shared_size
@@ -18,7 +19,7 @@ from .gpu_team import GpuTeam
 from .learner import Learner
 from .merging import Merger
 from .options import WINS
-from .phases import Statistics, Training, TrainingPlan
+from .phases import COLUMNS, Statistics, Training, TrainingPlan
 from .private_pages import private_pages
 from .rank_group import agreed
 from .report import LearningCurve, TrainingResult
@@ -211,17 +212,24 @@ class TrainingState:
 
     def _resume(self, options, path, game, arrays):
         net, others = tuple_network.load_all(path, game.NAME, 1 << game.BITS)
-        state, shown = net.record.get("state"), path[:200]
-        if state is None:
+        shown = path[:200]
+        if net.record.get("state") is None:
             raise UserError(f"{shown} has weights alone: training cannot go on from there")
+        saved, columns = Saved(net.record["state"], shown), len(game.VALUES)
         try:
             options.check_resumes(net.record["options"], shown)
             with arrays.as_in_files():
                 arrays.weights[:] = net.weights
                 if options.coherence and "traces" in others:
+                    if not np.isfinite(others["traces"]).all():
+                        raise UserError(f"{shown} has traces that are not numbers")
                     arrays.traces[:] = others["traces"]
-            self.state = {name: state[name] for name in self.state}
-            self.window = others.get("window")  # None after a replay
+            self.state = {name: saved.integer(name) for name in ("games", "begun")}
+            self.state |= {name: saved.number(name) for name in ("seconds", "since")} | {"due": saved.flag("due")}
+            if "window" in others:  # there is none after a replay
+                window = self.window = Saved(others, shown).array("window", np.int64, (None, COLUMNS))
+                if np.any(window < 0) or np.any(window[:, 1] >= columns):
+                    raise UserError(f"{shown} is damaged: its window has what no game has")
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise UserError(f"{shown} is of another version's training, which cannot go on here") from error
 

@@ -1,5 +1,6 @@
 """--checkpoint and --resume: a run that was ended goes on, one that has come to its end is told again."""
 
+import contextlib
 import json
 import os
 import signal
@@ -212,6 +213,29 @@ def test_sigusr1_saves_a_state_and_the_search_goes_on(monkeypatch):
 
 def test_an_empty_name_is_refused():
     assert_refused(run("depth", "--checkpoint", ""), "empty")
+
+
+@pytest.mark.parametrize("name", ["depth", "perft", "solve"])
+def test_two_runs_do_not_share_a_file(name):
+    with contextlib.closing(module.Checkpoint("file", {}, False, None, print, exclusive=True)):
+        for resume in ([], ["--resume"]):
+            assert_refused(run(name, "--checkpoint", "file", *resume), "file is being written by another run")
+    assert run(name, "--checkpoint", "file").status in (0, 1)
+    assert not os.path.exists("file.lock")
+
+
+def test_a_working_directory_that_is_gone_is_told_in_a_line(tmp_path, monkeypatch):
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert_refused(run("perft", "--checkpoint", "file"), "cannot write file")
+    monkeypatch.chdir(tmp_path)
+
+
+def test_an_output_that_is_no_text_is_refused():
+    assert run("perft", "--checkpoint", "file").status == 0
+    module._save("file", {**module._load("file"), "state": {"output": [1]}})
+    assert_refused(run("perft", "--checkpoint", "file", "--resume"), "output in it cannot be right")
 
 
 @searches

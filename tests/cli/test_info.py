@@ -92,6 +92,17 @@ def test_the_table_has_a_row_a_fact(comm, capsys):
     assert rows["verdict"] == "all right"
 
 
+def test_what_killed_ranks_have_left_is_told(ask, comm, capsys, monkeypatch):
+    assert ask()[1]["left_in_shared_memory"] == {}
+    left = [(Path("/dev/shm/mpich_shm_a"), 3 << 20), (Path("/dev/shm/mpich_shm_b"), 2 << 20)]
+    monkeypatch.setattr(mpi_runtime, "left_behind", lambda: left)
+    status, facts = ask()
+    assert (status, facts["problems"]) == (0, [])
+    assert facts["left_in_shared_memory"] == {"/dev/shm/mpich_shm_a": 3 << 20, "/dev/shm/mpich_shm_b": 2 << 20}
+    assert info(comm, as_json=False) == 0
+    assert "2 files of 5 MiB by killed ranks" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     "launcher",
     [

@@ -197,6 +197,21 @@ def test_weights_that_are_there_are_not_overwritten(tmp_path):
     assert path.read_bytes() == before
 
 
+def test_what_is_not_asked_for_goes_on_as_in_the_file(tmp_path):
+    path, options = tmp_path / "weights.npz", ("--seed", "7", "--rate", "0.25", "--n-step", "2", "--stages", "16,64")
+    assert ask(*QUICK, *options, "--games", "300", "--save", path).status == 0
+    again = ask(*TRAIN, "--games", "400", "--save", path, "--resume", "--json")
+    assert again.status == 0
+    (whole,) = (ask(*QUICK, *options, "--games", "400", "--save", tmp_path / "whole.npz", "--json"),)
+    found, expected = (json.loads(answer.out.splitlines()[-1]) for answer in (again, whole))
+    for name in ("seed", "rate", "n_step", "stages", "tuples", "board"):
+        assert found[name] == expected[name], name
+    assert found["learnt"] == 100
+    one, other = (tuple_network.load(each, "2048", 16).weights for each in (path, tmp_path / "whole.npz"))
+    assert np.array_equal(one, other, equal_nan=True)
+    assert_refused(ask(*TRAIN, "--seed", "8", "--save", path, "--resume"), "seed 7, not 8")
+
+
 def test_a_compact_file_is_one_of_the_end(tmp_path):
     path = tmp_path / "weights.npz"
     assert ask(*QUICK, "--games", "2000", "--save", path, "--save-every", "500", "--weights-only").status == 0

@@ -1,6 +1,7 @@
 """When MPI is begun."""
 
 import os
+import time
 
 import pytest
 
@@ -19,3 +20,54 @@ def test_an_unknown_launcher_is_left_to_mpi(monkeypatch, variable):
     monkeypatch.setattr(os, "environ", {variable: "0"})
     monkeypatch.setattr(mpi_runtime, "communicator", lambda: "begun")
     assert mpi_runtime.world() == "begun"
+
+
+@pytest.fixture
+def shared(tmp_path):
+    """A folder in the place of a host's shared memory, with files that are older than a job takes to begin."""
+    folder, long_ago = tmp_path / "shm", time.time() - 1000
+    folder.mkdir()
+    for name in ("mpich_shm_a", "mpich_shm_b", "distsearch-c", "psm3_shm.d"):
+        (folder / name).write_bytes(bytes(5000))
+        os.utime(folder / name, (long_ago, long_ago))
+    return folder
+
+
+def processes(tmp_path, *mapped):
+    """A folder in the place of /proc with a process that has these files mapped, and one that cannot be looked at."""
+    for number, lines in enumerate(["", "\n".join(f"7f0 rw-s 0 00:1a 1     {path}" for path in mapped)]):
+        (tmp_path / "proc" / f"{number}").mkdir(parents=True)
+        (tmp_path / "proc" / f"{number}" / "maps").write_text(f"{lines}\n")
+    (tmp_path / "proc" / "99").mkdir()
+    return tmp_path / "proc"
+
+
+def test_what_no_process_has_mapped_is_left_behind(shared, tmp_path):
+    found = mpi_runtime.left_behind(shared, processes(tmp_path, shared / "mpich_shm_b"))
+    assert found == [(shared / "distsearch-c", 5000), (shared / "mpich_shm_a", 5000)]
+
+
+def test_what_was_just_made_is_not_left_behind(shared, tmp_path):
+    (shared / "mpich_shm_a").touch()
+    assert mpi_runtime.left_behind(shared, processes(tmp_path)) == [
+        (shared / "distsearch-c", 5000),
+        (shared / "mpich_shm_b", 5000),
+    ]
+
+
+def test_what_is_another_users_or_no_file_is_not_left_behind(shared, tmp_path, monkeypatch):
+    (shared / "mpich_shm_a").unlink()
+    (shared / "mpich_shm_a").mkdir()
+    (shared / "mpich_shm_b").unlink()
+    (shared / "mpich_shm_b").symlink_to(shared / "distsearch-c")
+    assert [path.name for path, _ in mpi_runtime.left_behind(shared, processes(tmp_path))] == ["distsearch-c"]
+    monkeypatch.setattr(os, "getuid", lambda: 12345)
+    assert mpi_runtime.left_behind(shared, tmp_path) == []
+
+
+def test_it_is_removed_and_nothing_else(shared, tmp_path, monkeypatch):
+    found = mpi_runtime.left_behind(shared, processes(tmp_path))
+    monkeypatch.setattr(mpi_runtime, "left_behind", lambda: found)
+    mpi_runtime.remove_left_behind()
+    assert [path.name for path in shared.iterdir()] == ["psm3_shm.d"]
+    mpi_runtime.remove_left_behind()  # another rank was first

@@ -5,6 +5,7 @@ import os
 import pytest
 
 from distsearch.core import appended_file
+from distsearch.core.appended_file import Lock
 from distsearch.core.errors import UserError
 
 
@@ -24,3 +25,41 @@ def test_all_is_written_however_little_a_call_takes(tmp_path, monkeypatch):
         appended_file.write_all(file.fileno(), b"0123456789")
         appended_file.write_all(file.fileno(), b"")
     assert path.read_bytes() == b"0123456789"
+
+
+def test_a_file_that_is_replaced_is_one_runs_until_it_is_released(tmp_path):
+    path = str(tmp_path / "state")
+    first = Lock(path)
+    with pytest.raises(UserError, match="state is being written by another run"):
+        Lock(path)
+    assert os.listdir(tmp_path) == ["state.lock"]
+    first.release()
+    assert os.listdir(tmp_path) == []
+    Lock(path).release()
+
+
+def test_what_a_killed_run_has_left_is_no_lock(tmp_path):
+    (tmp_path / "state.lock").touch()
+    Lock(str(tmp_path / "state")).release()
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_lock_that_was_removed_meanwhile_is_no_lock(tmp_path, monkeypatch):
+    path, taken, real = str(tmp_path / "state"), [], appended_file.lock
+
+    def lock(descriptor, shown):
+        real(descriptor, shown)
+        if not taken:
+            os.unlink(f"{path}.lock")  # as the run that had it does, between our opening and locking it
+        taken.append(descriptor)
+
+    monkeypatch.setattr(appended_file, "lock", lock)
+    mine = Lock(path)
+    assert len(taken) == 2
+    assert os.path.exists(f"{path}.lock")
+    mine.release()
+
+
+def test_a_folder_that_is_not_there_has_no_lock(tmp_path):
+    with pytest.raises(UserError, match="cannot write .*none/state.lock: No such file"):
+        Lock(str(tmp_path / "none" / "state"))

@@ -221,3 +221,16 @@ def test_a_header_is_not_unpacked_to_fill_the_memory(path, monkeypatch):
     archive.save(path, KIND, {"text": "a" * 2000}, {}, compress=True)
     with pytest.raises(UserError, match="has a header of"):
         load(path)
+
+
+def test_a_header_is_read_without_the_arrays(arrays, path):
+    archive.save(path, KIND, HEADER, arrays)
+    found = archive.header_of(path, KIND)
+    assert {name: found[name] for name in HEADER} == HEADER
+    with pytest.raises(UserError, match="is not a file of books"):
+        archive.header_of(path, "books")
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(UserError, match="or it is damaged"):
+        archive.header_of(path, KIND)
+    with pytest.raises(UserError, match="cannot read"):
+        archive.header_of(path.parent / "none", KIND)

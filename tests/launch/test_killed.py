@@ -3,13 +3,14 @@
 import os
 import signal
 import time
+from pathlib import Path
 
 import pytest
 
 from distsearch.games import connect4
 from distsearch.games.random_play import random_positions
 
-from .running import SOON, TRACEBACK, Job, run, send, wait_for
+from .running import SOON, TRACEBACK, Job, mpirun_is_open_mpi, run, send, wait_for
 
 _EVERY = {"DISTSEARCH_CHECKPOINT_SECONDS": "0.3"}
 _RANKS = [2, 1, 4, 3]
@@ -94,6 +95,21 @@ def test_a_state_is_there_at_the_end_and_at_once_if_a_signal_asks_for_it(rng, tm
         done = job.finish(100)
     assert done.status == 1
     assert path.exists()
+
+
+@pytest.mark.skipif(mpirun_is_open_mpi(), reason="only MPICH's ranks share files of these names")
+def test_killed_ranks_leave_nothing_in_shared_memory():
+    def shared(process):
+        """The files that MPICH's ranks share, as one of them has them mapped."""
+        lines = Path(f"/proc/{process}/maps").read_text().splitlines()
+        return {line.split(maxsplit=5)[5] for line in lines if "/dev/shm/mpich_shm_" in line}
+
+    with Job("search", "othello", "--depth", "30", ranks=3) as job:
+        wait_for(lambda: len(job.ranks()) == 3)
+        processes = job.ranks().values()
+        wait_for(lambda: all(shared(process) for process in processes))
+        # they are unlinked as soon as all have them, so that nothing can leave them there
+        wait_for(lambda: all(name.endswith(" (deleted)") for process in processes for name in shared(process)))
 
 
 def test_sigusr1_is_for_nobody_without_a_checkpoint():

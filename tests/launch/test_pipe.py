@@ -1,12 +1,14 @@
 """The reader of stdout may go: the program ends without a word."""
 
 import os
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
-from .running import TRACEBACK, Job, run, wait_for
+from .running import PATIENCE, SOON, TRACEBACK, Job, run, wait_for
 
 _LINES = 3000  # of results; more than a pipe holds
 pytestmark = pytest.mark.usefixtures("warm")
@@ -81,3 +83,37 @@ def test_head_ends_it_quietly_under_mpirun(positions):
         wait_for(lambda: not job.left, 5)
     assert TRACEBACK not in done.err
     assert "distsearch" not in done.err
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["--version"], ["search", "--help"], ["study", "--help"]], ids=" ".join
+)
+def test_help_and_version_say_so_where_stdout_is_full(arguments):
+    with open("/dev/full", "w") as full_disk:
+        done = run(*arguments.split(), stdout=full_disk)
+    assert (done.status, done.err) == (2, "distsearch: cannot write the result: No space left on device\n")
+
+
+def test_a_pipe_without_a_writer_ends_at_the_first_signal(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with Job("solve", "connect4", "--depth", "3", "--positions", str(tmp_path / "pipe")) as job:
+        job.wait_for_handlers()
+        job.signal(signal.SIGTERM)
+        assert job.finish(SOON).status == 143
+
+
+def test_a_line_without_an_end_ends_at_the_first_signal():
+    with Job("solve", "connect4", "--depth", "3", "--positions", "/dev/zero") as job:
+        job.wait_for_handlers()
+        time.sleep(0.5)  # it is reading
+        job.signal(signal.SIGTERM)
+        assert job.finish(SOON).status == 143
+
+
+def test_a_pipe_may_get_its_writer_later(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with Job("solve", "connect4", "--plain", "--depth", "3", "--positions", str(tmp_path / "pipe")) as job:
+        job.wait_for_handlers()
+        (tmp_path / "pipe").write_text("4\n44\n")
+        done = job.finish(PATIENCE)
+    assert (done.status, len(done.out.splitlines())) == (0, 2)

@@ -23,10 +23,11 @@ def compiled():
 
 
 def state_of(path):
-    """Return what training goes on from: all of a file but for times."""
+    """Return what training goes on from: all of a file but for times, and for when it was to be saved."""
     header, arrays = archive.load(path, tuple_network.KIND)
     state = header["record"]["state"]
     del state["seconds"], state["since"], header["record"]["options"]["games"]
+    del header["record"]["options"]["save_every"]
     return header, {name: array.tobytes() for name, array in arrays.items()}
 
 
