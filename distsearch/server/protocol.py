@@ -28,6 +28,7 @@ from .schema import ERRORS, REQUESTS
 _DIGITS = 20  # of a number; formatting or converting longer ones takes long, or fails
 _ID_LENGTH = 200
 _LEAST_PROGRESS = 0.01  # seconds
+_FAILURES = {"failed": "internal", "refused": "bad_field"}  # codes by how a request ends
 _LEAST_EVERY = 0.1  # seconds between two snapshots of a watch
 _USUAL_EVERY = 0.5
 _LABEL_LENGTH = 200
@@ -321,9 +322,11 @@ def progress(name, index, outcome):
 
 
 def done(name, state, answers, text):
-    """Return the end of a request as a message; text: why it failed."""
-    failure = {"error": _reason("internal", text)} if state == "failed" else {}
-    return {"id": name, "type": "done", "state": state, "answers": answers, **failure}
+    """Return the end of a request as a message; text: why it failed, or was refused: that is the client's mistake."""
+    if state not in _FAILURES:
+        return {"id": name, "type": "done", "state": state, "answers": answers}
+    failure = _reason(_FAILURES[state], text)
+    return {"id": name, "type": "done", "state": "failed", "answers": answers, "error": failure}
 
 
 def error(name, code, text, index=None):

@@ -36,7 +36,7 @@ class Request:
 
     ``on_answer(index, outcome)``    the ``outcome.Outcome`` of a position, once for each, in any order
     ``on_progress(index, outcome)``  what is known of a position so far
-    ``on_end(state, text)``          once and last: state "done", "cancelled" or "failed", and then text says why
+    ``on_end(state, text)``          once and last: state "done", "cancelled", "failed" or "refused"; text: why
     """
 
     def __init__(

@@ -316,9 +316,12 @@ class RequestQueue:
                     task = Positions(self._cluster, searcher, left, self._checkpoints)
         except NotCompiledError:
             raise
+        except UserError as error:  # such as an evaluation that a board does not have
+            self._is_over(request)
+            request.on_end("refused", str(error))
+            return
         except Exception as error:  # there is no memory for it, or a mistake of ours
-            if not isinstance(error, UserError):
-                print_traceback(error)
+            print_traceback(error)
             self._is_over(request)
             request.on_end("failed", str(error) or type(error).__name__)
             return

@@ -85,9 +85,7 @@ def test_head_ends_it_quietly_under_mpirun(positions):
     assert "distsearch" not in done.err
 
 
-@pytest.mark.parametrize(
-    "arguments", [["--help"], ["--version"], ["search", "--help"], ["study", "--help"]], ids=" ".join
-)
+@pytest.mark.parametrize("arguments", ["--help", "--version", "search --help", "study --help"])
 def test_help_and_version_say_so_where_stdout_is_full(arguments):
     with open("/dev/full", "w") as full_disk:
         done = run(*arguments.split(), stdout=full_disk)

@@ -23,7 +23,7 @@ def compiled():
 
 
 def state_of(path):
-    """Return what training goes on from: all of a file but for times, and for when it was to be saved."""
+    """Return what training goes on from: all of a file but times and how often it is saved."""
     header, arrays = archive.load(path, tuple_network.KIND)
     state = header["record"]["state"]
     del state["seconds"], state["since"], header["record"]["options"]["games"]

@@ -98,6 +98,13 @@ def test_progress_tells_of_ever_deeper_searches(wire, game):
     assert answer_of(wire, game=game, seed=1, depth=answer["depth"], evaluation="rows")["score"] == answer["score"]
 
 
+def test_an_evaluation_that_a_board_does_not_have_is_the_clients_mistake(wire):
+    wire.say(id=1, game="othello", board="4x4", evaluation="patterns", depth=3)
+    said = wire.hear()
+    assert (said["state"], said["error"]["code"]) == ("failed", "bad_field")
+    assert "not on 4x4" in said["error"]["message"]
+
+
 @pytest.mark.parametrize(
     "how", [{"time": 1e-9}, {"time": 1e-9, "algorithm": "ida"}, {"time": 0.05, "algorithm": "minimax"}]
 )

@@ -264,6 +264,8 @@ def test_texts_of_errors_are_one_line():
     assert protocol.error(None, "internal", "a\nb\x00")["error"]["message"] == "a b?"
     assert "error" not in protocol.done(1, "cancelled", 0, "")
     assert protocol.done(1, "failed", 0, "no memory")["error"] == {"code": "internal", "message": "no memory"}
+    refused = protocol.done(1, "refused", 0, "no such weights")
+    assert (refused["state"], refused["error"]["code"]) == ("failed", "bad_field")
 
 
 JSON = st.recursive(

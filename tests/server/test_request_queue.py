@@ -253,17 +253,17 @@ def test_thousands_of_answers_at_once_keep_nobody_waiting(queue, monkeypatch):
     assert asked.ends == ["done"]
 
 
-@pytest.mark.parametrize(("error", "traced"), [(MemoryError(), True), (UserError("no room"), False)])
-def test_a_search_that_cannot_begin_fails_alone(queue, session, monkeypatch, capfd, error, traced):
+@pytest.mark.parametrize(("error", "end"), [(MemoryError(), "failed"), (UserError("no room"), "refused")])
+def test_a_search_that_cannot_begin_fails_alone(queue, session, monkeypatch, capfd, error, end):
     def fail(options):
         raise error
 
     monkeypatch.setattr(session, "searcher", fail)
     (failed,) = put(queue, Asked(exact=True))
     queue.turn()
-    assert failed.ends == ["failed"]
+    assert failed.ends == [end]
     assert failed.why in ("MemoryError", "no room")
-    assert ("Traceback" in capfd.readouterr().err) == traced
+    assert ("Traceback" in capfd.readouterr().err) == (end == "failed")
     monkeypatch.undo()
     (asked,) = put(queue, Asked(exact=True))
     finish(queue)

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from .exchange import Output, error_message, unless_gone
-from .limits import HttpLimits
+from .limits import HttpLimits, status_of
 from .link import Link, Message, RefusedError, linked
 
 _FIRST = 0.25  # seconds within which most refusals come; then a stream begins
 _HEARTBEAT = 15.0  # seconds between two signs of life in a stream of events
-_STATUS = {"done": 200, "failed": 500, "cancelled": 503}  # of an end without an answer
+_STATUS = {"done": 200, "cancelled": 503}  # of an end without an answer, unless it has an error
 
 
 class Form(NamedTuple):
@@ -56,6 +56,10 @@ def form_of(accept: str) -> Form:
     return next((form for form in (EVENTS, LINES) if form.media_type in accept), JSON)
 
 
+def _status(end):
+    return status_of(end["error"]["code"]) if "error" in end else _STATUS[end["state"]]
+
+
 class MessagesResponse:
     """An ASGI application that has a line of the socket answered, and writes what comes in a Form."""
 
@@ -82,7 +86,7 @@ class MessagesResponse:
             if message.type == "error" and not output.started:
                 raise RefusedError(**message.content["error"])
             if message.type == "done" and not output.started:
-                await output.start(200 if self._form.streamed else _STATUS[message.content["state"]])
+                await output.start(200 if self._form.streamed else _status(message.content))
             last = message.type in ("done", "error")
             if piece := self._form.piece(message, first):
                 await output.write(piece, last)
