@@ -7,12 +7,16 @@ again does what is not in its file, and files of several jobs can be read as one
 """
 
 import contextlib
+import errno
 import fcntl
+import hashlib
 import json
 import os
+import struct
 
 from ..core.errors import UserError, print_error
 
+_CLAIMS = 1 << 40  # the first byte of those that stand for runs, behind any file's end
 _FIELDS = {"study": str, "point": dict, "repeat": int, "result": dict, "meta": dict}
 
 
@@ -64,6 +68,47 @@ def append(path, row):
             os.close(file)
     except (OSError, ValueError) as error:  # ValueError: a name with a NUL
         raise _cannot("write", path, error) from error
+
+
+class Sharing:
+    """What jobs that share a file have measured, and are measuring: each run is made by one of them.
+
+    path: of the file, None where nothing is shared; known: identities of the rows that were read from it. Where the
+    file system has no locks, jobs that work at the same time may measure a run twice; the first row counts then.
+    """
+
+    def __init__(self, path, known=()):
+        self._path, self._known = path, set(known)
+
+    @contextlib.contextmanager
+    def claimed(self, key):
+        """Give whether the run of an identity is this job's to measure, in a context in which it is measured."""
+        if self._path is None:
+            yield True
+            return
+        file = os.open(self._path, os.O_RDWR)
+        try:
+            yield self._claim(file, key) and not self._is_done(key)
+        finally:
+            os.close(file)  # which ends the claim
+
+    def _claim(self, file, key):
+        """Lock a byte far behind the file's end that stands for a run; return whether no other job had it."""
+        place = _CLAIMS + int.from_bytes(hashlib.sha256(key.encode()).digest()[:5], "little")
+        lock = struct.pack("hhqqi", fcntl.F_WRLCK, os.SEEK_SET, place, 1, 0)
+        try:
+            fcntl.fcntl(file, fcntl.F_OFD_SETLK, lock)
+        except OSError as error:
+            return error.errno not in (errno.EAGAIN, errno.EACCES)
+        return True
+
+    def _is_done(self, key):
+        """Whether a job has measured a run since the file was read."""
+        if key not in self._known:
+            with open(self._path, "rb") as file:
+                rows = (_parsed(line) for line in file.read().split(b"\n"))
+                self._known.update(identity(row) for row in rows if row is not None)
+        return key in self._known
 
 
 def _mend(file):

@@ -254,8 +254,9 @@ def test_a_changed_state_is_refused_or_searched_to_an_end(name, ended, rng):
         assert "Traceback" not in answer.err
         if answer.status == 2:
             refused += 1
-            (line,) = answer.err.splitlines()
-            assert line.startswith("distsearch: ")
+            # a line for a job that begins anew may come before the one that refuses the file
+            assert 1 <= len(answer.err.splitlines()) <= 2
+            assert all(line.startswith("distsearch: ") for line in answer.err.splitlines())
         else:
             assert answer.status in (0, 1)
     assert refused > 0

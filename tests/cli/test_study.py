@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from distsearch.studies.results import read
+from distsearch.studies.results import Sharing, identity, read
 from distsearch.studies.scaling import sweep
 
 from ..studies.rows import columns, row
@@ -47,6 +47,19 @@ def test_what_is_in_the_file_is_not_done_again(folder, monkeypatch):
     more = ask(*SMALL, "--output", "runs", "--repeats", 3, "--policy", "split")
     assert len(read(["runs"])) == len(lines) + 1
     assert "medians of 3 runs" in more.out
+
+
+def test_what_another_job_is_measuring_is_left_to_it(folder):
+    command = *SMALL, "--output", "runs", "--policy", "split", "--repeats"
+    assert ask(*command, 1).status == 0
+    (known,) = read(["runs"])
+    with Sharing("runs").claimed(identity({**known, "repeat": 1})) as mine:
+        assert mine
+        answer = ask(*command, 3)
+        assert "runs that other jobs with this file are making: 1" in answer.err
+        assert [each["repeat"] for each in read(["runs"])] == [0, 2]
+    assert "other jobs" not in ask(*command, 3).err
+    assert sorted(each["repeat"] for each in read(["runs"])) == [0, 1, 2]
 
 
 def test_rows_instead_of_a_table(folder):

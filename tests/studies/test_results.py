@@ -1,15 +1,18 @@
 """Files of measured runs: what is appended is read, whatever a killed job left behind it."""
 
+import errno
 import fcntl
 import json
 import os
 import random
+import subprocess
+import sys
 import threading
 
 import pytest
 
 from distsearch.core.errors import UserError
-from distsearch.studies.results import append, begin, done, identity, read
+from distsearch.studies.results import Sharing, append, begin, done, identity, read
 
 
 def row(point=None, repeat=0, study="scaling", **result):
@@ -121,3 +124,50 @@ def test_rows_of_any_content_come_back(tmp_path, seed):
     for each in rows:
         append(tmp_path / "runs", each)
     assert read([tmp_path / "runs"]) == rows, seed
+
+
+def test_a_run_is_measured_by_one_job_of_those_that_share_a_file(tmp_path):
+    path, run, other = tmp_path / "runs", identity(row()), identity(row(repeat=1))
+    begin(path)
+    one, two = Sharing(path), Sharing(path)
+    with one.claimed(run) as first, two.claimed(run) as second, two.claimed(other) as third:
+        assert (first, second, third) == (True, False, True)
+    with two.claimed(run) as mine:  # the job that had it has given it up
+        assert mine
+        append(path, row())
+    with one.claimed(run) as mine:
+        assert not mine
+    with Sharing(path, done(read([path]))).claimed(run) as mine:
+        assert not mine
+
+
+def test_a_job_that_is_killed_gives_its_run_up(tmp_path):
+    path, run = tmp_path / "runs", identity(row())
+    begin(path)
+    claim = (
+        "import sys, time\nfrom distsearch.studies.results import Sharing\n"
+        "with Sharing(sys.argv[1]).claimed(sys.argv[2]) as mine:\n    print(mine, flush=True)\n    time.sleep(100)"
+    )
+    with subprocess.Popen([sys.executable, "-c", claim, path, run], stdout=subprocess.PIPE, text=True) as job:
+        assert job.stdout.readline() == "True\n"
+        with Sharing(path).claimed(run) as mine:
+            assert not mine
+        job.kill()
+        job.wait()
+        with Sharing(path).claimed(run) as mine:
+            assert mine
+
+
+def test_what_is_not_shared_is_ones_own():
+    with Sharing(None).claimed("a") as one, Sharing(None).claimed("a") as other:
+        assert (one, other) == (True, True)
+
+
+def test_a_file_system_without_such_locks_will_do(tmp_path, monkeypatch):
+    def refused(*_):
+        raise OSError(errno.ENOLCK, "no locks")
+
+    begin(tmp_path / "runs")
+    monkeypatch.setattr(fcntl, "fcntl", refused)
+    with Sharing(tmp_path / "runs").claimed("a") as one, Sharing(tmp_path / "runs").claimed("a") as other:
+        assert (one, other) == (True, True)

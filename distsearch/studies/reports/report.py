@@ -136,21 +136,34 @@ def _measure(study, planned, study_size, ranks, folder, stage):
         stage.print_error(f"{study.name}: measurements to make: {len(todo)}; on {machine} they take about {when}")
     progress = Countdown(stage.progress, [_likenesses(each) for each in todo.values()])
     bench = Bench(ranks, stage.interrupts, progress)
+    sharing = results.Sharing(path, rows)
     for key, each in todo.items():
-        if bench.interrupted():
-            break
-        progress.start(f"{study.name}, {_described(each.point)}")
-        result = each.body(bench)
-        if bench.interrupted():  # what was cut short is no measurement
-            break
-        progress.finish()
-        places, game = ranks.places[: each.ranks], each.point.get("game")
-        meta = metadata.describe(places, study_size.seed, game, stage.arguments)
-        rows[key] = {"study": study.name, "point": each.point, "repeat": each.repeat, "result": result, "meta": meta}
-        if path is not None:
-            results.append(path, rows[key])
+        with sharing.claimed(key) as mine:
+            if mine and not bench.interrupted():
+                row = _row(study, each, study_size, bench, ranks, stage)
+                if bench.interrupted():  # what was cut short is no measurement
+                    break
+                rows[key] = row
+                if path is not None:
+                    results.append(path, row)
     progress.clear()
-    return rows
+    if path is None:
+        return rows
+    made = {results.identity(row): row for row in results.read([path])}  # by jobs that share the folder, too
+    left = len(todo.keys() - made.keys())
+    if left and not bench.interrupted():
+        stage.print_error(f"{study.name}: measurements that other jobs with this folder are making: {left}")
+    return rows | made
+
+
+def _row(study, each, study_size, bench, ranks, stage):
+    """Return the row of a Measurement that is made now."""
+    bench.progress.start(f"{study.name}, {_described(each.point)}")
+    result = each.body(bench)
+    bench.progress.finish()
+    places, game = ranks.places[: each.ranks], each.point.get("game")
+    meta = metadata.describe(places, study_size.seed, game, stage.arguments)
+    return {"study": study.name, "point": each.point, "repeat": each.repeat, "result": result, "meta": meta}
 
 
 def _likenesses(measurement):

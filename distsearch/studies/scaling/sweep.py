@@ -56,6 +56,7 @@ class _Sweep:
         done = results.done(self._rows)
         random.Random(args.seed).shuffle(wanted)
         self._todo = [run for run in wanted if _identity(run) not in done]
+        self._sharing = results.Sharing(args.output if args.output and not args.dry_run else None, done)
         costs = [(json.dumps(run.point), run.point["ranks"]) for run in self._todo]
         self._countdown = Countdown(stage.progress, costs)
 
@@ -68,14 +69,28 @@ class _Sweep:
         for run in self._todo:
             if self._interrupted():
                 break
-            self._measure(run)
+            with self._sharing.claimed(_identity(run)) as mine:
+                if mine:
+                    self._measure(run)
         self._countdown.clear()
+        self._add_shared()
         if not self._args.json and self._rows:
             self._stage.write(table(self._rows))
         differences = disagreements(self._rows)
         for text in [*too_short(self._rows), *differences]:
             self._stage.print_error(text)
         return 1 if differences else 0
+
+    def _add_shared(self):
+        """Take in the rows of other jobs that share the file; say how many runs they are still making."""
+        if not self._args.output:
+            return
+        wanted = {_identity(run) for run in self._todo} - results.done(self._rows)
+        added = [row for row in results.read([self._args.output]) if results.identity(row) in wanted]
+        self._rows += checked(added)
+        left = len(wanted) - len(added)
+        if left and not self._interrupted():
+            self._stage.print_error(f"runs that other jobs with this file are making: {left}")
 
     def dry_run(self):
         """Say how many runs there are to do and about how long they take; return the exit status."""
