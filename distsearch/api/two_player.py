@@ -33,7 +33,7 @@ from .told_scores import ToldScores
 _QUICK_SEARCH = 20_000  # nodes, in the same place, of an exact search
 # a job of a sub-master or of a host that is not worth sharing out, in grains for each of its workers
 _MIN_JOBS_OF_A_GROUP = 2
-_MOST_SUBTREES = 1 << 24  # that a checkpoint can have wanted: a tree of so many takes 4 GB
+_MOST_SUBTREES = 1 << 20  # that a checkpoint can have wanted: a tree of so many takes 256 MiB
 _GPU_JOB_SECONDS = 0.01  # a job of a GPU that is not worth sharing out: less than a launch
 _AHEAD = 4  # plies of the first of the searches that a search to a depth begins with less than that
 _QUICK = 0.3  # seconds for an answer where the user did not wait for one

@@ -201,9 +201,8 @@ def unlink_shared_memory() -> None:
 def left_behind(files: Path = SHARED_FILES, proc: Path = Path("/proc")) -> list[tuple[Path, int]]:
     """Return (file, bytes) of what killed ranks of this user have left in a host's shared memory.
 
-    That is every file of MPICH's or of this program's there which no process has mapped, and which is older than a job
-    takes to begin: before, its ranks may be about to map it. Processes of other users are not looked at, nor are their
-    files.
+    That is every file of MPICH's or of this program's there that no process of this user has mapped and that is older
+    than two minutes, since ranks of a job that begins may not have mapped theirs yet.
     """
     old = time.time() - _BEGINNING
     found = {}

@@ -1,4 +1,4 @@
-"""Files that one run alone writes."""
+"""Locks for files that only one run may write at a time."""
 
 import contextlib
 import fcntl
@@ -21,7 +21,7 @@ def lock(descriptor: int, shown: str) -> None:
 
 
 class Lock:
-    """Keeps a file that is replaced as a whole from other runs, by a file next to it that is there meanwhile.
+    """A lock for a file that is replaced as a whole: a file PATH.lock, which is there until ``release``.
 
     path: of the file. Raises UserError if another run has it, or no file can be made there.
     """

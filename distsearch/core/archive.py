@@ -25,7 +25,7 @@ Path = str | os.PathLike[str]
 _HEADER = "header"
 _MAPPED = 64  # bytes that a mapped array's first element is aligned to
 _LOCAL = struct.Struct("<4s22xHH")  # a member's own header: signature, …, lengths of its name and of what follows
-_LONGEST_HEADER = 1 << 26  # bytes
+_LONGEST_HEADER = 1 << 24  # bytes
 _PADDING = 0xD935  # the kind of field in a member's header that only takes room, as other aligned archives have it
 _ZIP64 = 20  # bytes of the field that says that a member may be large
 _OLDEST = (1980, 1, 1, 0, 0, 0)  # for every member: the same content is the same file
@@ -164,4 +164,6 @@ def _mapped(file, archive, info):
     if np.lib.format.read_magic(file) != (1, 0):
         raise ValueError("an array of another version")
     shape, by_columns, dtype = np.lib.format.read_array_header_1_0(file)
+    if dtype.hasobject:  # numpy maps them, and takes the file's bytes for pointers
+        raise ValueError("an array of objects")
     return np.memmap(file, dtype, "r", file.tell(), shape, "F" if by_columns else "C")

@@ -1,4 +1,7 @@
-"""Files that are read to their end: none of them may be a device or a pipe that has no end, or never begins."""
+"""Files that are read to their end.
+
+Devices are refused, and pipes unless the caller allows them: they may never end.
+"""
 
 import errno
 import os

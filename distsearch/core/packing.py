@@ -1,6 +1,7 @@
 """A paused search as bytes, so that an engine of the same kind, game and board in another process can go on with it.
 
-Tables are left out: they cost time, not answers. Of frames, and of what they hold one after another, the part in use.
+Tables are left out: they cost time, not answers. Only the part in use of the frames and of their arrays
+is packed.
 The bytes are the lengths of the arrays (int64), then their elements.
 """
 

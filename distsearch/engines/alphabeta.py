@@ -400,11 +400,13 @@ class AlphaBeta:
         progress = np.array([tuple(saved.values())], [(name, np.int64) for name in saved])
         check_within(progress, **dict.fromkeys(("nodes", "ordering_nodes", "evaluated"), (0, 1 << 60)))
         check_within(frames, **dict.fromkeys(("alpha", "beta", "best"), (-int(INFINITY), int(INFINITY))))
-        check_within(frames, phase=(SEARCHING, SORTING), depth_left=(0, self._depth))
+        check_within(frames, phase=(SEARCHING, SORTING), depth_left=(1, self._depth))
         check_within(frames, line_length=(0, LINE_LENGTH), left_out=(0, MAX_MOVES))
         if frames["depth_left"][0] != self._depth or saved["ordering"] != np.count_nonzero(frames["phase"] == SORTING):
             raise ValueError("another question")
         pass_plies, ordering_depth = (int(self._control[name]) for name in ("pass_plies", "ordering_depth"))
+        if saved["ordering"] and ordering_depth == 0:
+            raise ValueError("another ordering")
 
         def follows(k, m):
             before, here = frames[k - 1], int(frames["depth_left"][k])

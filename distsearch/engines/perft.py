@@ -139,7 +139,7 @@ class Perft:
         top, counts, words, frames, out = unpacked(content, *places)
         top, width, frames = int(top[0]) if len(top) else -1, self._width, frames.view(FRAME)
         whole = len(words) == (top + 1) * width and len(frames) == top + 1 and len(counts) == len(self.counts)
-        if not (whole and 0 <= top < max(1, self._depth - _BOTTOM)) or np.any(counts < 0):
+        if not (whole and 0 <= top < max(1, self._depth - _BOTTOM)) or np.any((counts < 0) | (counts > 1 << 60)):
             raise ValueError("arrays of other lengths")
         if words[:width].tolist() != self._words[:width].tolist():
             raise ValueError("another position")

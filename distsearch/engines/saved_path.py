@@ -1,7 +1,7 @@
 """Whether the frames of a paused search are those of a line of play: what a file gave is looked at before it is used.
 
-A search's kernels trust their frames, so a number that cannot be right would have them read and write anywhere. What a
-frame knows of scores is not looked at: any of it is a search that could have been.
+A search's kernels trust their frames, so a number that cannot be right would have them read and write anywhere. Scores
+are not checked: any value in range is possible.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,8 +9,6 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ..games.interface import MAX_MOVES, Game, Rules, as_state
-
-NO_MOVE = -2
 
 
 def check_within(frames: np.ndarray, **limits: tuple[int, int]) -> None:
@@ -31,7 +29,8 @@ def check_path(
     """Raise ValueError unless frames are a line of play from the first one's position.
 
     words: uint64 of shape (frames, words of a state), the frames' positions; frames: records with ``first``, ``count``
-    and ``next``, the moves of one behind those of the frame below, of which ``next`` - 1 is at work; moves: int16, of
+    and ``next``: each frame's moves follow those of the frame below in ``moves``, and its move number ``next`` - 1 is
+    being searched; moves: int16, of
     all frames. A frame may also have the position of the frame below: a quick search of it. follows(k, m): whether the
     other numbers of frame k fit those of the one below, after move m, or None where it has the same position.
     """
@@ -43,11 +42,11 @@ def check_path(
             raise ValueError("moves that are not one frame's behind another's")
         end = first + count
         here, listed = as_state(words[k]), moves[first:end].tolist()
+        if k > 0:
+            _check_step(game, rules, as_state(words[k - 1]), here, frames[k - 1], moves, lambda m, k=k: follows(k, m))
         legal = out[: game.moves(here, rules, out, 0)].tolist()
         if len(listed) != count or not set(listed) <= set(legal):
             raise ValueError("illegal moves")
-        if k > 0:
-            _check_step(game, rules, as_state(words[k - 1]), here, frames[k - 1], moves, lambda m, k=k: follows(k, m))
     if end != len(moves):
         raise ValueError("moves that no frame has")
 
@@ -64,7 +63,7 @@ def _check_step(game, rules, before, here, frame, moves, follows):
 
 
 def legal_part(game: Game, rules: Rules, state: tuple, line: Sequence[int]) -> list[int]:
-    """Return the moves of a line from a state up to the first that is not legal."""
+    """Return the moves of a line from a state before its first illegal move."""
     out, legal_moves = np.zeros(MAX_MOVES, np.int16), []
     for m in line:
         if m not in out[: game.moves(state, rules, out, 0)].tolist():

@@ -27,6 +27,8 @@ _CONTEXTS = 2 * MOST_CLASSES  # of a class: twice the mean of the neighbours' on
 _NO_CONTEXT = _CONTEXTS  # of a weight that is not packed
 _STREAMS = _CONTEXTS + 2 * MOST_CLASSES  # the classes by context, then low and high bytes of differences by class
 _FILTERS = [{"id": lzma.FILTER_LZMA2, "lc": 0, "lp": 0, "pb": 0, "dict_size": 4096, "mf": lzma.MF_HC4, "depth": 1}]
+_MOST_BYTES = 3  # of a weight in all streams
+_MOST_MEMORY = 1 << 26  # bytes, of the decompressor
 _MOST = (1 << 15) - 1  # steps of a difference
 
 
@@ -76,10 +78,14 @@ def unpack(packed, counts, scale, known, tuples, codes):
         raise ValueError("they are no arrays of packed weights")
     if known.dtype != np.int64 or known.shape != (1,) or not 0 < known[0] <= codes:
         raise ValueError("it is no number of codes")
+    most = _MOST_BYTES * parts[-1][1].stop + 1
+    decompressor = lzma.LZMADecompressor(memlimit=_MOST_MEMORY)
     try:
-        data = np.frombuffer(lzma.decompress(packed) + b"\0", np.uint8)  # a place after the last is looked at as well
-    except lzma.LZMAError as error:
+        data = np.frombuffer(decompressor.decompress(packed, most) + b"\0", np.uint8)  # kernels read one place more
+    except (lzma.LZMAError, EOFError) as error:
         raise ValueError("it is no such stream") from error
+    if not decompressor.eof:
+        raise ValueError("it unpacks to more than weights of its tuples need")
     if counts.shape != (len(parts) * _STREAMS,) or scale.shape != (1 + len(parts),):
         raise ValueError("they are weights of other tuples")
     if counts.max() >= len(data) or counts.sum() + 1 != len(data):  # the sum of larger ones might overflow

@@ -200,7 +200,8 @@ def _load(path):
         return np.array(arrays.pop(str(entry[_ARRAY]))) if entry.keys() == {_ARRAY} else entry
 
     try:
-        return json.loads(json.dumps(saved), object_hook=put_back)
+        state = json.loads(json.dumps(saved.get("state")), object_hook=put_back)
+        return {**saved, "state": state}
     except (KeyError, RecursionError) as error:
         raise UserError(f"{path[:200]} is damaged: it names an array that it does not have") from error
 

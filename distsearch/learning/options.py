@@ -220,19 +220,22 @@ class TrainOptions:
     def resumed(cls, game, board, rules, asked, described):
         """Return the options of training that goes on: those that are asked for, else those that were ``described``.
 
-        What depends on the ranks and GPUs of a run is as usual where it is not asked for. Raises UserError.
+        What depends on the ranks and GPUs of a run is as usual where it is not asked for. So is what a flag turns on
+        and none turns off. Raises UserError.
         """
         taken = {}
         for name in declared(cls).keys() - asked.keys() - set(_OF_RANKS):
             value = described.get(name, described.get(_FORMER.get(name)))
-            if value is not None:
+            if value is not None and not (name in _FREE and isinstance(value, bool)):
                 taken[name] = tuple(value) if isinstance(value, list) else value
         if asked.get("coherence") and not described.get("coherence"):
             taken.pop("rate", None)  # which is another one then
-        there = described.get("board")
-        if board is None and isinstance(there, list):
+        there, its_rules = described.get("board"), described.get("rules")
+        if board is None and isinstance(there, list) and [type(each) for each in there] == [int, int]:
             board = tuple(there)
-        return cls(game, board, rules or described.get("rules") or {}, **{**taken, **asked})
+        if not rules and isinstance(its_rules, dict) and all(isinstance(each, str) for each in its_rules.values()):
+            rules = its_rules
+        return cls(game, board, rules, **{**taken, **asked})
 
     def check_resumes(self, described, file):
         """Raise UserError unless this goes on with training that was ``described``."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..api.compiling import NotCompiledError
 from ..cluster.protocols import TopNode, WorkSource
+from ..core.errors import UserError, print_error
 from ..formats.checkpoint import source_and_seconds
 from .request import Request
 
@@ -118,21 +119,30 @@ class Positions(Task):
         positions, self._kept = request.positions, checkpoints and checkpoints.of(request)
         self._save_every = checkpoints.interval if checkpoints else 0.0
         capacity = 1 << (len(positions) - 1).bit_length()
-        try:
-            snapshot, self._seconds_before = source_and_seconds(self._kept and self._kept.state)
+        states = np.array([position.state for position in positions], np.uint64)
+
+        def begin(state):
+            self._has_file = state is not None
+            snapshot, self._seconds_before = source_and_seconds(state)
             self._stream = searcher.stream(capacity=capacity, snapshot=snapshot)
-            self._stream.add(np.array([position.state for position in positions], np.uint64))
+            self._stream.add(states)
+
+        state = self._kept and self._kept.state
+        try:
+            begin(state)
         except NotCompiledError:  # it begins again once it is
             raise
-        except Exception:
+        except Exception as error:
             self._give_up_state()
-            raise
+            if state is None or not isinstance(error, UserError):
+                raise
+            print_error(f"distsearch: {error}")  # a damaged file costs no request its answer
+            begin(None)
         self._stream.closed = True
         self._told = np.zeros(len(positions), bool)
         self._begin(self._stream, searcher.setup())
         self._next_save = self._began + self._save_every
         self._saving, self._save_until = False, math.inf  # whether workers were asked for a state, and how long to wait
-        self._has_file = snapshot is not None
 
     @property
     def nodes(self):

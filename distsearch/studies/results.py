@@ -61,7 +61,7 @@ def append(path, row):
         file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
         try:
             with contextlib.suppress(OSError):  # a file system without locks
-                fcntl.flock(file, fcntl.LOCK_EX)  # until the file is closed
+                fcntl.fcntl(file, fcntl.F_OFD_SETLKW, _lock_of(0, _CLAIMS))  # until the file is closed
             _mend(file)
             _write(file, line)
         finally:
@@ -82,7 +82,7 @@ class Sharing:
 
     @contextlib.contextmanager
     def claimed(self, key):
-        """Give whether the run of an identity is this job's to measure, in a context in which it is measured."""
+        """Context manager: yields whether this job must measure the run. The claim ends with the context."""
         if self._path is None:
             yield True
             return
@@ -95,9 +95,8 @@ class Sharing:
     def _claim(self, file, key):
         """Lock a byte far behind the file's end that stands for a run; return whether no other job had it."""
         place = _CLAIMS + int.from_bytes(hashlib.sha256(key.encode()).digest()[:5], "little")
-        lock = struct.pack("hhqqi", fcntl.F_WRLCK, os.SEEK_SET, place, 1, 0)
         try:
-            fcntl.fcntl(file, fcntl.F_OFD_SETLK, lock)
+            fcntl.fcntl(file, fcntl.F_OFD_SETLK, _lock_of(place, 1))
         except OSError as error:
             return error.errno not in (errno.EAGAIN, errno.EACCES)
         return True
@@ -109,6 +108,14 @@ class Sharing:
                 rows = (_parsed(line) for line in file.read().split(b"\n"))
                 self._known.update(identity(row) for row in rows if row is not None)
         return key in self._known
+
+
+def _lock_of(begin, size):
+    """Return the C structure that asks for an exclusive lock on bytes of a file.
+
+    Claims and added rows must not lock one another out, so both lock bytes: on NFS, flock locks all bytes.
+    """
+    return struct.pack("hhqqi", fcntl.F_WRLCK, os.SEEK_SET, begin, size, 0)
 
 
 def _mend(file):

@@ -53,17 +53,17 @@ class Deepening(WorkSource):
         if snapshot is None:
             self._begin()
         else:
-            self._restore(Saved(snapshot), first)
+            self._restore(Saved(snapshot))
         self.joint = self.by_host = self.spans_hosts = self.pool.by_host
         self._go_deeper()
 
-    def _restore(self, saved, first):
-        self.depth = saved.integer("depth", first, int(min(self._deepest, LARGEST)))
+    def _restore(self, saved):
+        self.depth = saved.integer("depth", 1, int(min(self._deepest, LARGEST)))
         self._done, self.spent = saved.flag("done"), _spent(saved)
         self.pool = self._make_pool(self.depth, snapshot=saved.entries("pool"))
         if not saved.is_none("completed"):
             completed = saved.part("completed")
-            self.completed_depth, self.proved = completed.integer("depth", first, self.depth), completed.flag("proved")
+            self.completed_depth, self.proved = completed.integer("depth", 1, self.depth), completed.flag("proved")
             self.completed_spent = _spent(completed)
             self.completed = self._make_pool(self.completed_depth, snapshot=completed.entries("pool"))
         self._earlier = self.spent["nodes"] - self.pool.all_nodes

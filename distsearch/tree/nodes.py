@@ -28,9 +28,29 @@ class NodeArray:
     def __getattr__(self, name: str) -> np.ndarray:
         raise AttributeError(name)  # declares the columns to type checkers
 
-    def snapshot(self) -> dict[str, np.ndarray]:
-        """Return copies of the arrays, as far as there are nodes, by name: see ``restored.restored_nodes``."""
-        return {"state": self.state[: self.size].copy(), "records": self.records[: self.size].copy()}
+    def snapshot(self, roots: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
+        """Return (copies of the arrays by name, the nodes in them): see ``restored.restored_nodes``.
+
+        roots: how many the forest has. What hangs from other nodes without a parent, which are offloaded parts, is left
+        out, and the others are numbered anew.
+        """
+        records, state = self.records[: self.size].copy(), self.state[: self.size].copy()
+        kept = np.ones(self.size, bool)
+        kept[roots:] = records["parent"][roots:] != NONE
+        if kept.all():
+            return {"state": state, "records": records}, np.arange(self.size)
+        for node in np.flatnonzero(kept)[roots:].tolist():
+            kept[node] = kept[records["parent"][node]]
+        for node in np.flatnonzero(kept).tolist():  # take what is left out from the rings of transpositions
+            following = records["transposition"][node]
+            while not kept[following]:
+                following = records["transposition"][following]
+            records["transposition"][node] = following
+        number = np.cumsum(kept) - 1
+        for name in ("parent", "root", "children_start", "first_child", "best_child", "transposition"):
+            column = records[name]
+            column[:] = np.where(column == NONE, NONE, number[np.clip(column, 0, self.size - 1)])
+        return {"state": state[kept], "records": records[kept]}, np.flatnonzero(kept)
 
     @property
     def capacity(self) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..cluster.protocols import WorkSource
-from ..core.saved import Saved
+from ..core.saved import LARGEST, Saved
 from ..games.interface import State
 from ..jobs.two_player import PERFT_RESULT, job_dtype
 from .expansion import Grower
@@ -63,7 +63,7 @@ class PerftPool(WorkSource):
             if not (node < nodes.size and nodes.status[node] == WAITING and not nodes.over[node]):
                 raise saved.damaged("progress")
             self.progress[node] = progress.array(name, np.uint8, (None,))
-        if np.any(counts < 0):
+        if np.any((counts < 0) | (counts > LARGEST)):
             raise saved.damaged("counts")
         return saved.integer("wanted_subtrees")
 
@@ -92,7 +92,7 @@ class PerftPool(WorkSource):
         """
         progress = {**self.progress, **dict(at_work)}
         return {
-            "nodes": self.nodes.snapshot(),
+            "nodes": self.nodes.snapshot(self.roots)[0],
             "finished": self.finished,
             "wanted_subtrees": self._wanted_subtrees,
             "progress": {str(node): content for node, content in progress.items()},

@@ -1,7 +1,7 @@
 """The node array of a saved search, looked at before kernels follow its indices.
 
-Every node must have its place in the forest and come from its parent by a legal move. What it knows of scores is not
-looked at: any of it could have been found.
+Every node must have its place in the forest and come from its parent by a legal move. Scores are not
+checked: any value in range is possible.
 """
 
 from collections.abc import Sequence
@@ -106,7 +106,7 @@ def restored_nodes(
 
 
 def restored_lines(saved: Saved, name: str, grower: Any, nodes: NodeArray) -> dict[int, list[int]]:
-    """Return the lines of nodes, an array of a node, a number of moves and LINE_LENGTH moves in each row.
+    """Return each node's line. In the file each row is: node, number of moves, LINE_LENGTH moves.
 
     A line is cut off before a move that is not legal. Raises UserError for what is no such array.
     """
@@ -119,7 +119,7 @@ def restored_lines(saved: Saved, name: str, grower: Any, nodes: NodeArray) -> di
 
 
 def _is_forest(records, roots, depths_left):
-    """Whether every index of nodes is one that the forest of so many roots has there."""
+    """Whether indices, flags, bounds and costs are those of a forest with this many roots."""
     size = len(records)
     at, is_root = np.arange(size), np.arange(size) < roots
     start, count, parent = (records[name] for name in ("children_start", "child_count", "parent"))
@@ -144,5 +144,6 @@ def _is_forest(records, roots, depths_left):
         return False
     bounds = np.array([records[name] for name in ("low", "high", "null_window_beta")])
     bounded = np.all((bounds >= -INFINITY) & (bounds <= INFINITY))
+    bounded &= np.all(records["depth_left"] >= 0)
     bounded &= np.all((records["cost"] >= 0) & (records["cost"] < LARGEST))
     return bounded and np.array_equal(records["depth_left"][:roots], depths_left)

@@ -271,6 +271,7 @@ class SearchTree(WorkSource):
 
     def _grow(self, node):
         self._changed = True
+        self._begun.pop(node, None)  # of another question
         self.make_room()
         nodes = self.nodes
         all_moves = bool(nodes.depth[node] < self._full_width_depth)
@@ -491,21 +492,26 @@ class SearchTree(WorkSource):
 
         at_work: job id → progress, of jobs that are out, as far as that is known.
         """
-        progress_of_jobs = {}
-        for job, progress in {**self.progress, **dict(at_work)}.items():
-            node, low, high = self.question_of(job)
-            progress_of_jobs[f"{node} {low} {high}"] = progress
+        questions = [(self.question_of(job), progress) for job, progress in {**self.progress, **dict(at_work)}.items()]
         for node, known in self._begun.items():
-            progress_of_jobs.update({f"{node} {low} {high}": progress for (low, high), progress in known.items()})
-        lines = np.zeros((len(self._lines), LINE_LENGTH + 2), np.int64)
-        for row, (node, line) in zip(lines, self._lines.items(), strict=True):
+            questions += [((node, low, high), progress) for (low, high), progress in known.items()]
+        nodes, kept = self.nodes.snapshot(self.roots)
+        number = np.full(self.nodes.size, NONE)
+        number[kept] = np.arange(len(kept))
+        known_lines = [(number[node], line) for node, line in self._lines.items() if number[node] != NONE]
+        lines = np.zeros((len(known_lines), LINE_LENGTH + 2), np.int64)
+        for row, (node, line) in zip(lines, known_lines, strict=True):
             row[:2], row[2 : 2 + len(line)] = (node, len(line)), line
         return {
-            "nodes": self.nodes.snapshot(),
+            "nodes": nodes,
             "finished": self.finished,
             "jobs": self.jobs,
             "wanted_subtrees": self._wanted_subtrees,
-            "progress": progress_of_jobs,
+            "progress": {
+                f"{number[node]} {low} {high}": progress
+                for (node, low, high), progress in questions
+                if number[node] != NONE
+            },
             "lines": lines,
             "totals": self._totals.copy(),
             "window": self._window,

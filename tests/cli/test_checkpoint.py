@@ -266,7 +266,7 @@ def test_a_changed_state_is_refused_or_searched_to_an_end(name, ended, rng):
 def test_a_file_without_an_entry_or_with_a_strange_one_is_refused(entry, folder):
     assert run("perft", "--checkpoint", "file").status == 0
     whole = module._load("file")
-    for strange in (None, 5, [], "text", {"array": 0}, {"array": [1]}):
+    for strange in (None, 5, [], "text", {"array": 0}, {"array": [1]}, {"game": {"array": 0}}):
         module._save("file", {**whole, entry: strange})
         assert_refused(run("perft", "--checkpoint", "file", "--resume"), "file")
     module._save("file", {name: value for name, value in whole.items() if name != entry})

@@ -234,3 +234,16 @@ def test_a_header_is_read_without_the_arrays(arrays, path):
         archive.header_of(path, KIND)
     with pytest.raises(UserError, match="cannot read"):
         archive.header_of(path.parent / "none", KIND)
+
+
+@pytest.mark.parametrize("by_columns", [False, True])
+def test_an_array_of_objects_is_refused_before_its_bytes_are_taken_for_pointers(path, by_columns):
+    archive.save(path, KIND, {}, {"large": np.ones((1 << 8, 1 << 9), np.int64)})
+    content = path.read_bytes()
+    changed = content.replace(b"'<i8'", b"'|O' ")
+    if by_columns:
+        changed = changed.replace(b"'fortran_order': False", b"'fortran_order': True ")
+    begin = content.rindex(b"\x93NUMPY", 0, content.rindex(b"'<i8'"))
+    path.write_bytes(content[:begin] + changed[begin:])
+    with pytest.raises(UserError, match="or it is damaged"):
+        load(path)

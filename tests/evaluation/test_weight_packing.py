@@ -1,5 +1,8 @@
 """Weights packed and unpacked: how near they come, what dropped ones become, and what is refused."""
 
+import lzma
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -62,6 +65,20 @@ def test_a_packed_file_is_a_network(learnt, tmp_path):
     assert (found[:-2], found.record, others) == (net[:-2], net.record, {})
     assert found.weights.shape == net.weights.shape
     assert tuple_network.load(tmp_path / "file", "2048", 16).weights.tobytes() == found.weights.tobytes()
+
+
+def test_a_stream_that_would_fill_the_memory_is_refused(learnt):
+    weights, errors = learnt
+    packed = weight_packing.pack(weights, weight_packing.classes_of(errors), TUPLES, 16)
+    large = lzma.compress(bytes(1 << 27))
+    assert len(large) < 1 << 16
+    packed["packed"] = np.frombuffer(large, np.uint8)
+    packed["counts"][0] += (1 << 27) - packed["counts"].sum()
+    tracemalloc.start()
+    with pytest.raises(ValueError, match="unpacks to more"):
+        weight_packing.unpack(*packed.values(), TUPLES, 16)
+    assert tracemalloc.get_traced_memory()[1] < 1 << 24
+    tracemalloc.stop()
 
 
 def test_what_does_not_fit_is_refused(learnt, tmp_path):

@@ -6,6 +6,7 @@ import pytest
 
 from distsearch.cluster.cluster import Cluster
 from distsearch.core.errors import UserError
+from distsearch.formats import checkpoint
 from distsearch.formats.checkpoint import INTERVAL_VARIABLE
 from distsearch.jobs.two_player import SolveRunner
 from distsearch.server import running_request
@@ -102,6 +103,19 @@ def test_a_damaged_file_costs_no_answer(service, tmp_path, capsys):
     assert answer(service(), Asked(HARD, exact=True)).score == SCORE
     assert str(path) in capsys.readouterr().err
     assert kept(tmp_path) == []
+
+
+def test_a_changed_state_costs_no_answer(service, tmp_path, capsys):
+    cut_off(service(), Asked(HARD, exact=True))
+    (path,) = kept(tmp_path)
+    saved = checkpoint._load(path)
+    for change in ({"source": {**saved["state"]["source"], "positions": 5}}, {"source": 5}, {"seconds": -1}):
+        checkpoint._save(path, {**saved, "state": {**saved["state"], **change}})
+        assert answer(service(), Asked(HARD, exact=True)).score == SCORE
+        told = capsys.readouterr().err
+        assert f"{path} is removed" in told
+        assert "the checkpoint is damaged" in told
+        assert kept(tmp_path) == []
 
 
 @pytest.mark.parametrize(("owner", "name"), [(SolveRunner, "restore"), (Stream, "_restore_position")], ids=str)

@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 
+from distsearch.core.saved import Saved
 from distsearch.games import othello
 from distsearch.games.interface import legal_moves, step
 from distsearch.games.random_play import random_positions
 from distsearch.jobs.offloaded import row
 from distsearch.jobs.two_player import KINDS, TO_THE_END
+from distsearch.tree.restored import restored_nodes
 from distsearch.tree.search_tree import SearchTree
 
 from ..engines.positions import rules
@@ -113,3 +115,42 @@ def test_nodes_of_parts_are_used_again(offloading, solver):
             tree.finish(do(solver, each))
         assert len(tree.offload_results()[OWNER]) == 3
         assert size == 4
+
+
+def test_a_snapshot_is_of_the_tree_without_its_parts(offloading, solver):
+    tree, job, parts = offloading
+    offload(tree, job, parts)
+    taken = tree.take(100, OTHER)
+    tree.finish(do(solver, taken[0]))
+    known = {int(each["job_id"]): np.zeros(5, np.uint8) for each in (job, taken[1])}
+    snapshot = tree.snapshot(known)
+    assert len(snapshot["nodes"]["records"]) == 1
+    assert [name.split()[0] for name in snapshot["progress"]] == ["0"]
+    again = SearchTree(grower(BOARD), [tuple(job["state"])], TO_THE_END, 8, "split", snapshot=snapshot)
+    (question,) = again.take(8, OWNER, full_window=True)
+    result = do(solver, question)
+    again.finish(result)
+    assert again.done
+    assert again.score(0) == result["score"][0]
+
+
+def test_nodes_behind_a_part_are_numbered_anew_in_a_snapshot():
+    state = othello.start(rules(BOARD)).state
+    tree = SearchTree(grower(BOARD), [state], 5, 4)
+    nodes, table = tree.nodes, np.zeros(0, np.int64)
+    grown = nodes.size
+    part = nodes.add_root(state, 3)
+    nodes.root[part], nodes.depth[part] = 0, 1
+    for node in (part, grown - 1):  # the part's children come before those of a node of the tree
+        nodes.reserve(100)
+        grower(BOARD).expand(nodes, node, (1, 0), nodes, table, True)
+    outside = 1 + int(nodes.child_count[part])
+    nodes.transposition[[1, part]] = part, 1  # a ring through the part
+    nodes.key[part], nodes.depth_left[part] = nodes.key[1], nodes.depth_left[1]
+    snapshot, kept = nodes.snapshot(1)
+    assert len(kept) == nodes.size - outside
+    again = restored_nodes(Saved({"nodes": snapshot}).part("nodes"), grower(BOARD), [state], [5], 1)
+    assert again.state[: again.size].tolist() == nodes.state[kept].tolist()
+    assert again.transposition[1] == 1
+    assert again.child_count[grown - 1] == nodes.child_count[grown - 1] > 0
+    assert again.children_start[grown - 1] == nodes.children_start[grown - 1] - outside

@@ -133,7 +133,7 @@ def test_every_field_of_a_node_is_looked_at_or_made_anew(name, rng):
 )
 def test_what_cannot_be_in_a_tree_is_refused(field, node, value):
     states = [othello.start(rules(BOARD)).state]
-    snapshot = pool(states).nodes.snapshot()
+    snapshot = pool(states).nodes.snapshot(1)[0]
     arguments = grower(BOARD), states, [DEPTH], 1
     restored_nodes(Saved(snapshot), *arguments)
     snapshot["records"][field][node] = value
@@ -144,7 +144,7 @@ def test_what_cannot_be_in_a_tree_is_refused(field, node, value):
 def test_a_position_that_no_move_leads_to_is_refused():
     states = [othello.start(rules(BOARD)).state]
     for node in (0, 1):
-        snapshot = pool(states).nodes.snapshot()
+        snapshot = pool(states).nodes.snapshot(1)[0]
         snapshot["state"][node, 0] ^= 1
         with pytest.raises(UserError, match="its tree in it cannot be right"):
             restored_nodes(Saved(snapshot), grower(BOARD), states, [DEPTH], 1)

@@ -39,16 +39,16 @@ def drive_some(source, worker, rng, jobs):
 def test_an_array_comes_back_as_it_was_but_for_what_was_sent():
     pool = SearchTree(grower(BOARD), [othello.start(rules(BOARD)).state] * 2, DEPTH, wanted_subtrees=30)
     pool.take(7, worker=1)
-    snapshot = pool.nodes.snapshot()
+    snapshot = pool.nodes.snapshot(2)[0]
     before = snapshot["records"]
     assert np.count_nonzero(before["status"] == SENT) == 7
     roots = pool.nodes.state[:2].tolist()
     nodes = restored_nodes(Saved(snapshot), grower(BOARD), roots, [DEPTH] * 2, 1)
-    again = nodes.snapshot()["records"]
+    again = nodes.snapshot(2)[0]["records"]
     assert np.array_equal(again["status"], np.where(before["status"] == SENT, WAITING, before["status"]))
     kept = set(NODE.names) - {"status", "first_child", "previous_iteration_node", "job_id", *ASKED}
     assert all(np.array_equal(before[name], again[name]) for name in kept)
-    assert np.array_equal(nodes.snapshot()["state"], snapshot["state"])
+    assert np.array_equal(nodes.snapshot(2)[0]["state"], snapshot["state"])
     assert not any(again[name].any() for name in ASKED)
 
 
@@ -201,6 +201,20 @@ def test_deepening_goes_on_to_the_same_score(wanted_subtrees, later, rng):
         assert source.completed_depth == 6
         assert source.completed.score(0) == search(engine(BOARD), state, 6).score
         assert source.completed.line(0)
+
+
+def test_a_deepening_may_go_on_where_another_one_would_not_begin(rng):
+    state, worker = othello.start(rules(BOARD)).state, runner("subtree", BOARD)
+    source = deepening(state, 10)
+    drive_some(source, worker, rng, 30)
+    assert source.depth < 4
+
+    def make_pool(depth, previous=None, snapshot=None):
+        return SearchTree(grower(BOARD), [state], depth, 1, previous=previous, snapshot=snapshot)
+
+    again = Deepening(make_pool, 6, first=4, snapshot=source.snapshot())
+    drive(again, worker, rng, workers=1)
+    assert again.completed_depth == 6
 
 
 def test_a_budget_gives_the_answer_of_a_search_that_was_not_cut(rng):

@@ -258,6 +258,8 @@ class TableSearch(SharedSearch):
         places = progress, self._states, frames, self._moves, self._scores
         progress, states, frames, moves, scores = unpacked(content, *places)
         saved = dict(zip(_IN_PROGRESS, progress[1:].tolist(), strict=True))
+        if saved["top"] == -1:  # between two questions: the begun search has its own first one
+            return
         self._check(saved, states, frames, moves, scores)
         frames = frames.view(FRAME)
         for place, part in zip((self._states, self._moves, self._scores), (states, moves, scores), strict=True):
@@ -280,10 +282,11 @@ class TableSearch(SharedSearch):
         counted = dict.fromkeys(("nodes", "hits", "shared_hits", "stores", "evaluated"), (0, _MOST_NODES))
         window = dict.fromkeys(("latest", "window_low", "window_high"), _WINDOWS)
         check_within(progress, **counted, **window, low=_SCORES, high=_SCORES)
-        check_within(progress, complete=(0, 0), root_depth=(0, deepest), depth=(0, deepest))
+        check_within(progress, complete=(0, 0), root_depth=(0, deepest), depth=(0, _MOST_NODES))
         counted = dict.fromkeys(("evaluated_before", "nodes_before", "waits"), (0, _MOST_NODES))
-        check_within(frames, **counted, again=(0, 1), depth_left=(0, deepest))
-        check_within(frames, **dict.fromkeys(("probe", "undeferred"), (0, MAX_MOVES)))
+        check_within(frames, **counted, again=(0, 1), depth_left=(1, deepest))
+        most_probes = MAX_MOVES if self.functions.get("SELECTIVE") else 0
+        check_within(frames, undeferred=(0, MAX_MOVES), probe=(0, most_probes))
         check_within(frames, **dict.fromkeys(("alpha", "beta", "given"), _WINDOWS))
         check_within(frames, **dict.fromkeys(("best", "floor", "ceiling"), _SCORES))
         exact = bool(self.functions["EXACT"])

@@ -88,6 +88,9 @@ class _Sweep:
         wanted = {_identity(run) for run in self._todo} - results.done(self._rows)
         added = [row for row in results.read([self._args.output]) if results.identity(row) in wanted]
         self._rows += checked(added)
+        if self._args.json:
+            for row in added:
+                self._stage.write(json.dumps(row))
         left = len(wanted) - len(added)
         if left and not self._interrupted():
             self._stage.print_error(f"runs that other jobs with this file are making: {left}")
