@@ -12,6 +12,7 @@ import threading
 import pytest
 
 from distsearch.core.errors import UserError
+from distsearch.studies import results
 from distsearch.studies.results import Sharing, append, begin, done, identity, read
 
 
@@ -62,7 +63,7 @@ def test_a_file_is_locked_while_a_row_is_added(tmp_path):
     path = tmp_path / "runs"
     path.write_bytes(b'{"half')
     other = os.open(path, os.O_RDWR)
-    fcntl.flock(other, fcntl.LOCK_EX)
+    fcntl.fcntl(other, fcntl.F_OFD_SETLKW, results._lock_of(0, 100))
     adding = threading.Thread(target=append, args=(path, row()))
     adding.start()
     adding.join(0.2)
@@ -73,10 +74,10 @@ def test_a_file_is_locked_while_a_row_is_added(tmp_path):
 
 
 def test_a_file_system_without_locks_will_do(tmp_path, monkeypatch):
-    def refuse(file, how):
-        raise OSError(37, "no locks")
+    def refuse(*_):
+        raise OSError(errno.ENOLCK, "no locks")
 
-    monkeypatch.setattr(fcntl, "flock", refuse)
+    monkeypatch.setattr(fcntl, "fcntl", refuse)
     append(tmp_path / "runs", row())
     assert read([tmp_path / "runs"]) == [row()]
 

@@ -206,7 +206,7 @@ def test_deepening_goes_on_to_the_same_score(wanted_subtrees, later, rng):
 def test_a_deepening_may_go_on_where_another_one_would_not_begin(rng):
     state, worker = othello.start(rules(BOARD)).state, runner("subtree", BOARD)
     source = deepening(state, 10)
-    drive_some(source, worker, rng, 30)
+    drive_some(source, worker, rng, 5)
     assert source.depth < 4
 
     def make_pool(depth, previous=None, snapshot=None):
