@@ -121,15 +121,9 @@ class Positions(Task):
         capacity = 1 << (len(positions) - 1).bit_length()
         states = np.array([position.state for position in positions], np.uint64)
 
-        def begin(state):
-            self._has_file = state is not None
-            snapshot, self._seconds_before = source_and_seconds(state)
-            self._stream = searcher.stream(capacity=capacity, snapshot=snapshot)
-            self._stream.add(states)
-
-        state = self._kept and self._kept.state
+        state = self._kept.state if self._kept else None
         try:
-            begin(state)
+            self._go_on_from(state, searcher, capacity, states)
         except NotCompiledError:  # it begins again once it is
             raise
         except Exception as error:
@@ -137,7 +131,7 @@ class Positions(Task):
             if state is None or not isinstance(error, UserError):
                 raise
             print_error(f"distsearch: {error}")  # a damaged file costs no request its answer
-            begin(None)
+            self._go_on_from(None, searcher, capacity, states)
         self._stream.closed = True
         self._told = np.zeros(len(positions), bool)
         self._begin(self._stream, searcher.setup())
@@ -172,6 +166,12 @@ class Positions(Task):
     def fail(self, why: str) -> None:
         super().fail(why)
         self._give_up_state()
+
+    def _go_on_from(self, state, searcher, capacity, states):
+        self._has_file = state is not None
+        snapshot, self._seconds_before = source_and_seconds(state)
+        self._stream = searcher.stream(capacity=capacity, snapshot=snapshot)
+        self._stream.add(states)
 
     def _give_up_state(self):
         if self._kept:
