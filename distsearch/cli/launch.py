@@ -11,7 +11,7 @@ from ..api.compiling import CompileMode
 from ..api.interrupts import Interrupts, ignore
 from ..api.progress import Progress
 from ..api.session import Session
-from ..cluster import mpi_runtime
+from ..cluster import beginning, mpi_runtime
 from ..cluster.trace import MOST
 from ..core.errors import print_error
 from ..core.saved import Saved
@@ -32,7 +32,7 @@ class Launch:
         CompileMode.processes = True
         survives = resources.worker_timeout is not None or mpi_runtime.tells_of_failures()
         if mpi_runtime.launcher()[0] > 1 and survives:
-            mpi_runtime.limit_beginning()
+            beginning.limit()
         self.comm, self.interrupts, self.progress = mpi_runtime.world(), Interrupts(), Progress()
         self._at_end = contextlib.ExitStack()  # of ``lead``
         self.is_first = self.comm is None or self.comm.Get_rank() == 0

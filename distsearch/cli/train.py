@@ -1,6 +1,7 @@
 """``distsearch train``: networks of tuples, and Othello's patterns."""
 
 from ..api.declarations import declared
+from ..cluster import beginning
 from ..formats import stdout
 from ..learning.command import ITERATIONS, trainer_of
 from ..learning.options import TrainOptions
@@ -38,5 +39,6 @@ def add_arguments(parser):
 
 def run(args, argv):
     launch = Launch(resources_of(args))  # learning takes no jobs from rank 0: every rank trains
+    beginning.all_have_met()  # as MPI started
     with launch.number_of_signal():
         return trainer_of(args.game)(args, launch.comm, launch.interrupts, launch.progress, stdout.print_result)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from mpi4py import MPI
 
 from ..core.errors import RanksLostError
-from . import mpi_runtime
+from . import beginning, mpi_runtime
 from .backoff import BackOff, sleep_until
 from .cluster import Cluster
 from .joint import Joint
@@ -120,7 +120,7 @@ def _begin(comm, worker_timeout, wakeup, submasters):
             mpi_runtime.forgo_finalize()  # with ULFM it may wait for ever for a rank that dies meanwhile
     known = comm.allgather((MPI.Get_processor_name(), wakeup.name))
     mpi_runtime.unlink_shared_memory()  # all have it by now, and ranks that are killed would leave it
-    mpi_runtime.begun()
+    beginning.all_have_met()
     peers = comm.Dup() if not submasters and len({host for host, _ in known[1:]}) > 1 else None
     if peers and survives:
         peers.Set_errhandler(MPI.ERRORS_RETURN)

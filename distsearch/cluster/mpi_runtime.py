@@ -2,7 +2,6 @@
 
 import atexit
 import contextlib
-import faulthandler
 import fcntl
 import os
 import stat
@@ -30,8 +29,8 @@ _WITH_FT = "OMPI_MCA_mpi_ft_enable"  # as mpirun --with-ft ulfm sets it
 SHARED_FILES = Path("/dev/shm")
 _MPICH_FILES = "mpich_shm_"
 _LEFT_NAMES = f"{_MPICH_FILES}*", "distsearch-*"
-_BEGINNING, _FAREWELL, _READ = 120.0, 0.2, 1.0  # seconds
-_limits = set()  # functions that end ``limit_beginning``
+_FAREWELL, _READ = 0.2, 1.0  # seconds
+_FRESH = 120.0  # seconds in which a rank of a job that begins maps its files
 _forgone = set()  # not empty if MPI must not be finalized
 
 
@@ -156,18 +155,6 @@ def tells_of_failures() -> bool:
     return os.environ.get(_WITH_FT, "0").lower() in ("1", "true", "yes", "enabled")
 
 
-def limit_beginning() -> None:
-    """End this process, with a traceback, if it does not get to ``begun`` soon: it would wait for ranks that died."""
-    faulthandler.dump_traceback_later(_BEGINNING, exit=True, file=sys.__stderr__ or sys.stderr)
-    _limits.add(faulthandler.cancel_dump_traceback_later)
-
-
-def begun() -> None:
-    """Note that all ranks have met."""
-    while _limits:
-        _limits.pop()()
-
-
 def forgo_finalize() -> None:
     """End this process by ``leave`` without finalizing MPI, which would wait for all ranks."""
     _forgone.add(True)
@@ -204,7 +191,7 @@ def left_behind(files: Path = SHARED_FILES, proc: Path = Path("/proc")) -> list[
     That is every file of MPICH's or of this program's there that no process of this user has mapped and that is older
     than two minutes, since ranks of a job that begins may not have mapped theirs yet.
     """
-    old = time.time() - _BEGINNING
+    old = time.time() - _FRESH
     found = {}
     for name in _LEFT_NAMES:
         for path in files.glob(name):

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..api.progress import Progress
-from ..cluster import mpi_runtime
+from ..cluster import beginning
 from ..cluster.backoff import sleep_until
 from ..core.errors import RanksLostError, UserError
 from .metadata import cpu_model
@@ -68,7 +68,7 @@ class Ranks:
             self.places = [here]
             return self
         self.size, self.places = self._comm.Get_size(), self._comm.allgather(here)
-        mpi_runtime.begun()
+        beginning.all_have_met()
         if self._comm.Get_rank() == 0:
             return self
         self._serve()

@@ -109,6 +109,10 @@ class Job:
         for rank in ranks:
             os.kill(pids[rank], signal.SIGKILL)
 
+    def kill_launcher(self):
+        """Kill the process that was started, mpirun's or, without it, the only rank's."""
+        self._process.kill()
+
     def _kill(self):
         # found by their mark, for mpirun gives ranks sessions of their own and may be gone already
         for pid in self._members():

@@ -108,6 +108,25 @@ def test_the_first_rank_is_killed():
     assert TRACEBACK not in done.err
 
 
+@pytest.mark.parametrize("rank", [0, 2])
+def test_a_rank_is_killed_before_all_have_met(rank):
+    with surviving(*SEARCH) as job:
+        wait_for(lambda: len(job.ranks()) == RANKS)  # they load for some time yet
+        job.kill(rank)
+        done = job.finish(SOON)
+        wait_for(lambda: not job.left)
+    assert done.status != 0
+    assert f"distsearch: 1 of this host's {RANKS} ranks were lost before all had met" in done.err
+    assert TRACEBACK not in done.err
+
+
+def test_the_launcher_is_killed_before_all_have_met():
+    with surviving(*SEARCH) as job:
+        wait_for(lambda: len(job.ranks()) == RANKS)
+        job.kill_launcher()
+        wait_for(lambda: not job.left, SOON)
+
+
 @pytest.mark.parametrize("rank", [0, 1])  # rank 1 has the job
 def test_an_exception_ends_the_job_all_the_same(rank):
     stage = "back-up" if rank == 0 else "job"
