@@ -52,6 +52,7 @@ class Server:
         self._listener: Listener | None = None
         self._listening, self._sweep_at, self._cancelled = False, 0.0, False
         self._cancel_at: float | None = None
+        self._reads_more = False  # poll is to tell of what it did not tell of before
 
     def serve(self, interrupted: Callable[[], bool], ready: Callable[[], None] = lambda: None) -> int:
         """Serve until stdin has ended, or until ``interrupted()``; return the exit status, 0.
@@ -88,8 +89,8 @@ class Server:
             self._watch(self._listener.fileno(), select.POLLIN if wanted else None)
 
     def _turn(self):
-        """Let every client have a share; return whether none sent anything."""
-        quiet, newcomers = True, False
+        """Let every client have a share; return whether none sent anything, or has what was not looked for."""
+        quiet, newcomers, self._reads_more = True, False, False
         for descriptor, event in self._wait():
             if descriptor == self._queue.descriptor:
                 self._queue.awoken()
@@ -106,7 +107,7 @@ class Server:
         self._tend()
         if newcomers:
             self._accept()  # last, for a client that has gone makes room
-        return quiet
+        return quiet and not self._reads_more
 
     def _wait(self):
         pause = 0.0 if self._ready or self._touched else min(self._queue.pause(), _GLANCE)
@@ -182,8 +183,10 @@ class Server:
                 self._ready.append(connection)
 
     def _watch(self, descriptor, mask):
-        if self._masks.get(descriptor) == mask:
+        before = self._masks.get(descriptor)
+        if before == mask:
             return
+        self._reads_more |= bool((mask or 0) & ~(before or 0) & select.POLLIN)
         if mask is None:
             self._poll.unregister(descriptor)
             del self._masks[descriptor]

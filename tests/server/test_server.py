@@ -379,6 +379,18 @@ def test_an_end_does_not_wait_forever(path):
     assert serving.status == 0
 
 
+def test_an_end_answers_lines_that_waited(path):
+    queue = FakeDesk(held=True)
+    with Serving(queue, path, small(open_requests=1)) as serving, Wire(path) as wire:
+        ask(wire, 1)
+        wait_until(lambda: queue.requests)
+        ask(wire, 2)  # not even read while the first one is open
+        serving.stop()
+        done, refused = wire.hear(), wire.hear()
+        assert (done["id"], done["state"]) == (1, "cancelled")
+        assert (refused["id"], code(refused)) == (2, "shutting_down")
+
+
 def test_a_second_signal_ends_at_once(path):
     asked = []
 
