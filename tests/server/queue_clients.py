@@ -16,12 +16,13 @@ LONG = {"game": "othello", "exact": True}  # takes years
 
 
 class VirtualRanks:
-    """What a queue wants of a session, over a simulated cluster of three workers."""
+    """What a queue wants of a session, over a simulated cluster of three workers; faults: what goes wrong there."""
 
     table_mib = 0
 
-    def __init__(self):
-        self.cluster = SimulatedCluster(KINDS, 3, NETWORKS["host"], Processors(1e6, jitter=0.3, spread=0.2))
+    def __init__(self, faults=None):
+        processors = Processors(1e6, jitter=0.3, spread=0.2)
+        self.cluster = SimulatedCluster(KINDS, 3, NETWORKS["host"], processors, faults=faults)
 
     def searcher(self, options):
         return searcher_of(options)(options, self.cluster)
