@@ -220,7 +220,13 @@ class Dialogue:
         for line in self.lines:
             if line.name == name and line.act == "request":
                 break
-            line.perhaps = line.act == "cancel" and line.name == name
+            line.perhaps = line.perhaps or line.act == "cancel" and line.name == name
+
+    def clashes(self, line, before=None):
+        """Whether a service that ends might refuse a line by the id of one that waits before it, taken or not."""
+        waiting = self.lines if before is None else before
+        refused = line.act in ("request", "error")
+        return refused and any(each.act == "request" and each.name == line.name for each in waiting)
 
     def take_all(self):
         """All lines were taken, and all messages heard."""
@@ -233,6 +239,8 @@ class Dialogue:
         most: searches that may be open, after which lines wait.
         """
         found = {name: each.asked for name, each in self.open.items()}
+        if any(each.cancelled for each in self.open.values()):
+            return None
         for line in self.lines:
             if sum(asked.kind != "cluster" for asked in found.values()) >= most:
                 break
