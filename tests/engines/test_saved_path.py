@@ -4,61 +4,15 @@ import numpy as np
 import pytest
 
 from distsearch.core.packing import packed, unpacked
-from distsearch.engines.alphabeta import AlphaBeta
 from distsearch.engines.perft import Perft
-from distsearch.engines.pvs.exact_solver import ExactSolver
 from distsearch.engines.saved_path import legal_part
 from distsearch.games import connect4, othello
 from distsearch.games.interface import Position, legal_moves, step
 
-from .depth_searches import deep
-from .positions import NO_PAUSE, evaluate, rules, unfinished_states
+from .paused import BOARD, ENGINES, mutated, saved
+from .positions import NO_PAUSE, rules, unfinished_states
 
-BOARD = (6, 6)
 MUTANTS = 400
-SLICE = 300  # nodes before a search is saved
-
-
-def plain(ordering):
-    return AlphaBeta(othello, rules(BOARD), evaluate(BOARD, "static"), True, ordering)
-
-
-def begin_plain(engine, state):
-    engine.begin(state, 6)
-
-
-ENGINES = {
-    "alpha-beta": (lambda: plain("static"), begin_plain),
-    "alpha-beta, shallow": (lambda: plain("shallow:2"), begin_plain),
-    "perft": (lambda: Perft(othello, rules(BOARD)), lambda engine, state: engine.begin(state, 7)),
-    "depth": (lambda: deep(BOARD, "static"), lambda engine, state: engine.begin(state, 8)),
-    "exact": (lambda: ExactSolver(othello, rules(BOARD)), lambda engine, state: engine.begin(state)),
-}
-
-
-def saved(make, begin, rng):
-    """A search that is under way: its state, its bytes, and the dtypes of what they hold."""
-    for state in unfinished_states(rng, BOARD, 30, most_empties=14):
-        engine = make()
-        begin(engine, state)
-        if not engine.advance(SLICE):
-            return state, engine.save()
-    raise AssertionError("no search takes so long")
-
-
-def mutated(content, rng):
-    """Bytes with a few 16-bit or 64-bit numbers, or single bits, changed."""
-    mutant = bytearray(content)
-    for _ in range(rng.choice([1, 1, 1, 2, 5])):
-        kind, at = rng.randrange(4), rng.randrange(len(mutant))
-        if kind == 0:
-            mutant[at] ^= 1 << rng.randrange(8)
-        else:
-            width = 2 if kind == 1 else 8
-            at -= at % width
-            value = rng.choice([0, -1, 1, 2, 3, 64, 1 << 14, 1 << 40, -(1 << 62), rng.randrange(60)])
-            mutant[at : at + width] = (value % (1 << 8 * width)).to_bytes(width, "little")
-    return bytes(mutant[: len(content)])
 
 
 @pytest.mark.parametrize("name", ENGINES)

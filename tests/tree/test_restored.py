@@ -7,78 +7,20 @@ import pytest
 
 from distsearch.core.errors import UserError
 from distsearch.core.saved import Saved
-from distsearch.engines.saved_path import legal_part
 from distsearch.games import othello
-from distsearch.jobs.two_player import TO_THE_END
-from distsearch.tree.deepening import Deepening
 from distsearch.tree.layout import NODE
-from distsearch.tree.perft_pool import PerftPool
-from distsearch.tree.position_stream import Stream
 from distsearch.tree.restored import restored_lines, restored_nodes
-from distsearch.tree.search_tree import ANY, SearchTree
 
-from ..engines.positions import rules, unfinished_states
+from ..engines.positions import rules
 from ..jobs.driving import do, drive, grower, runner
 from .mutants import ODD, mutated
+from .under_way import BOARD, DEPTH, SOURCES, begun, pool, split, worker
 
-BOARD, DEPTH = (6, 6), 5
-EMPTIES = 8
 MUTANTS = 150
-
-
-def split(states, snapshot=None):
-    return SearchTree(grower(BOARD), states, TO_THE_END, 8, "split", snapshot=snapshot)
-
-
-def pool(states, snapshot=None):
-    return SearchTree(grower(BOARD), states, DEPTH, 20, snapshot=snapshot)
-
-
-def deepening(states, snapshot=None):
-    def make_pool(depth, previous=None, snapshot=None):
-        return SearchTree(grower(BOARD), states[:1], depth, 8, previous=previous, snapshot=snapshot)
-
-    return Deepening(make_pool, DEPTH, snapshot=snapshot)
-
-
-def perft(states, snapshot=None):
-    return PerftPool(grower(BOARD), states, DEPTH, 20, snapshot=snapshot)
-
-
-def stream(states, snapshot=None):
-    def make_pool(state, window, shared, snapshot=None):
-        return SearchTree(grower(BOARD), [state], TO_THE_END, 8 if shared else 1, window=window, snapshot=snapshot)
-
-    def legal(state, line):
-        return legal_part(othello, rules(BOARD), state, line)
-
-    source = Stream(
-        len(states[0]), TO_THE_END, 2, make_pool, ANY, first_try=20, snapshot=snapshot, capacity=16, legal_part=legal
-    )
-    source.add(np.array(states, np.uint64))
-    source.closed = True
-    return source
-
-
-SOURCES = {"split": split, "pool": pool, "deepening": deepening, "perft": perft, "stream": stream}
-
-
-def begun(name, rng):
-    """States, and the snapshot of a source that has done some jobs while others are out."""
-    states = unfinished_states(rng, BOARD, 2, most_empties=EMPTIES)
-    source, worker = SOURCES[name](states), runner("perft" if name == "perft" else "subtree", BOARD)
-    out = list(source.take(4, worker=1))
-    for _ in range(6):
-        out.extend(source.take(2, worker=1))
-        if out and not source.done:
-            source.finish(np.atleast_1d(do(worker, out.pop(rng.randrange(len(out))))))
-    known = {int(job["job_id"]): np.zeros(30, np.uint8) for job in out[:2]}
-    return states, source.snapshot(known)
 
 
 @pytest.mark.parametrize("name", SOURCES)
 def test_mutants_are_refused_or_come_to_an_end(name, rng):
-    worker = runner("perft" if name == "perft" else "subtree", BOARD)
     states, snapshot = begun(name, rng)
     refused = 0
     for _ in range(MUTANTS):
@@ -88,7 +30,7 @@ def test_mutants_are_refused_or_come_to_an_end(name, rng):
             assert str(error).startswith("the checkpoint is damaged: ")
             refused += 1
             continue
-        drive(source, worker, rng, workers=3)
+        drive(source, worker(name), rng, workers=3)
         assert source.done
     assert refused > MUTANTS // 5
 
