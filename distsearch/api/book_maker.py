@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import __version__, games
-from ..books.book import Book, Content, best_of, described, heading, save, scores_of
+from ..books.book import NONE, Book, Content, best_of, described, heading, save, scores_of
 from ..books.expansion import Expansion
 from ..books.solved_log import SolvedLog
 from ..core.errors import UserError
@@ -94,6 +94,18 @@ def _levels(expansion, plies):
     return [states for states in expansion.levels(plies) if len(states)]
 
 
+def _levels_in(book):
+    """Return the states of each ply of a book up to the first one that it has not all of."""
+    levels = []
+    for states in book.expansion.levels(book.plies):
+        if not len(states):  # all games are over
+            break
+        levels.append(states)
+        if (book.find_all(states) == NONE).any():
+            break
+    return levels
+
+
 def _solved(session, options, states):
     """Yield (states, scores, moves) of parts of some states, of shape (n, words), as a session solves them."""
     positions = InMemoryPositions(states)
@@ -127,7 +139,7 @@ def check(session: Any, options: Options, path: str | None, sample: int, seed: i
     best position below. Of the last ply a sample is solved, with the positions after its moves.
     """
     book = opened(path, options)
-    levels, entries = _levels(book.expansion, book.plies), book.entries
+    levels, entries = _levels_in(book), book.entries
     keys = np.unique(np.concatenate([book.expansion.keys(states) for states in levels]))
     if not np.array_equal(keys, entries["key"]):
         raise UserError(f"{book.name} has not each position of up to {book.plies} plies once")

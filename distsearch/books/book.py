@@ -17,7 +17,7 @@ from ..core import archive
 from ..core.errors import UserError
 from ..evaluation import Evaluation
 from ..evaluation.probcut_fit import weights_of
-from ..games.interface import Game, Position, step
+from ..games.interface import Game, Position, legal_moves, step
 from .expansion import Children, Expansion
 
 ENTRY = np.dtype(
@@ -31,6 +31,7 @@ ENTRY = np.dtype(
 NONE = -1  # instead of the index of an entry
 
 _KIND, _FORMAT = "opening books", 1
+_DEEPEST, _MOST = 1000, 1e18  # plies of a book; of a limit
 _FOLDER = Path(__file__).parent / "shipped"
 
 
@@ -75,16 +76,29 @@ def load(path: str) -> Content:
     """Return the Content of a file, mapped; raises UserError for anything but a whole book."""
     header, arrays = archive.load(path, _KIND)
     format_, plies, searched, weights = (header.pop(name, None) for name in ("format", "plies", "searched", "weights"))
-    known = searched is None or isinstance(searched, dict) and isinstance(searched.get("evaluation"), str)
-    if format_ != _FORMAT or not isinstance(plies, int) or not known:
+    if format_ != _FORMAT or not _is_count(plies) or not _are_limits(searched):
         raise UserError(f"{path[:200]} is a book of another version of distsearch")
-    entries = len(arrays.get("key", ()))
+    entries = arrays["key"].size if "key" in arrays else 0
     shapes = {name: (array.dtype, array.shape) for name, array in arrays.items()}
     if not entries or shapes != {name: (ENTRY[name], (entries,)) for name in ENTRY.names or ()}:
         raise UserError(f"{path[:200]} has not the arrays of a book")
     if not (arrays["key"][1:] > arrays["key"][:-1]).all():
         raise UserError(f"{path[:200]} has keys that are not in order")
     return Content(header, plies, arrays, searched, weights)
+
+
+def _is_count(value):
+    """Whether a value of a header is a number of plies."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _DEEPEST
+
+
+def _are_limits(searched):
+    """Whether a value of a header is what Content has as ``searched``: an evaluation, and limits that are numbers."""
+    if not isinstance(searched, dict):
+        return searched is None
+    limits = [value for name, value in searched.items() if name != "evaluation"]
+    numbers = all(isinstance(each, int | float) and not isinstance(each, bool) and 0 < each < _MOST for each in limits)
+    return isinstance(searched.get("evaluation"), str) and numbers
 
 
 def shipped(game: Game, board: Any) -> str | None:
@@ -146,14 +160,14 @@ class Book:
         return moves
 
     def _move_of(self, state, move):
-        """Return the move of a state that its entry's is the image of.
+        """Return the move of a state that its entry's is the image of, None if that is not legal.
 
         That is the one after which the positions are the same but for symmetry; None where the game looks for that no
         more, as Connect 4 does after 12 stones.
         """
         image = self.expansion.canonical(state)
         if image == state:
-            return move
+            return move if move in legal_moves(self._game, Position(state), self.rules) else None
         below = self.expansion.children(np.array([image, state], np.uint64))
         wanted = below.keys[(below.parents == 0) & (below.moves == move)]
         there = np.flatnonzero((below.parents == 1) & np.isin(below.keys, wanted))
@@ -222,6 +236,7 @@ def best_of(below: Children, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 def described(of: Mapping[str, Any]) -> str:
     """Return a heading in words."""
-    board, rules = of.get("board"), of.get("rules") or {}
+    board, rules = of.get("board"), of.get("rules")
     size = "x".join(map(str, board)) if isinstance(board, list) else "?"
-    return " ".join([str(of.get("game"))[:40], size, *(f"{name}={value}" for name, value in rules.items())])
+    own = [f"{name}={value}" for name, value in rules.items()] if isinstance(rules, dict) else []
+    return " ".join([str(of.get("game"))[:40], size, *own])

@@ -10,6 +10,7 @@ from distsearch.books.expansion import Children, Expansion
 from distsearch.core import archive
 from distsearch.core.errors import UserError
 from distsearch.games import connect4, othello
+from distsearch.games.interface import PASS
 
 from . import plain_connect4
 
@@ -89,6 +90,50 @@ def test_a_file_that_is_no_whole_book_is_refused(tmp_path, entries, damage):
         load(str(path))
 
 
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"plies": -1},
+        {"plies": True},
+        {"plies": 10**30},
+        {"searched": {"evaluation": "static", "time": "long"}},
+        {"searched": {"evaluation": "static", "selective": -0.5}},
+        {"searched": {"evaluation": "static", "depth": float("nan")}},
+    ],
+)
+def test_a_header_that_no_book_has_is_refused(tmp_path, entries, changed):
+    path = str(tmp_path / "book")
+    archive.save(path, "opening books", {"format": 1, **OF, "plies": 3, **changed}, entries)
+    with pytest.raises(UserError, match="another version"):
+        load(path)
+
+
+def test_a_single_number_is_no_array_of_keys(tmp_path, entries):
+    path = str(tmp_path / "book")
+    one = {name: array[0] for name, array in entries.items()}
+    archive.save(path, "opening books", {"format": 1, **OF, "plies": 3}, one)
+    with pytest.raises(UserError, match="arrays"):
+        load(path)
+
+
+def test_moves_that_are_not_legal_are_in_no_line(entries):
+    for odd in (-1, 4, 99, 32767, -32768):
+        moves = np.full_like(entries["move"], odd)
+        book = Book("name", Content(OF, PLIES, {**entries, "move": moves}), connect4, RULES)
+        assert book.line(connect4.start(RULES)) == []
+
+
+def test_a_book_of_passes_has_no_endless_line():
+    rules = othello.rules((4, 4))
+    expansion, start = Expansion(othello, rules), othello.start(rules)
+    states = np.array([start.state, othello.play(start.state, rules, PASS)[0]], np.uint64)
+    keys = np.unique(expansion.keys(states))
+    found = {name: np.zeros(len(keys), ENTRY[name]) for name in ENTRY.names} | {"key": keys}
+    found["move"][:] = PASS
+    book = Book("name", Content(heading(othello, (4, 4), {}), 1, found), othello, rules)
+    assert book.line(start) == []
+
+
 def test_a_file_that_cannot_be_read_or_written_is_told(tmp_path, entries):
     with pytest.raises(UserError, match="No such file"):
         load(str(tmp_path / "missing"))
@@ -152,6 +197,10 @@ def test_a_heading_tells_rules_apart():
     assert heading(othello, (8, 8), {}) != heading(othello, (8, 8), {"empties": "none"})
     assert described(heading(othello, (8, 8), {"empties": "none"})) == "othello 8x8 empties=none"
     assert described({}) == "None ?"
+
+
+def test_a_heading_without_sense_is_told_in_words():
+    assert described({"game": ["x"], "board": 3, "rules": [1]}) == "['x'] ?"
 
 
 def test_books_are_shipped_for_some_boards():
