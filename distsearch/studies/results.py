@@ -175,7 +175,7 @@ def _parsed(line):
     """Return the row of a line, None where it is none."""
     try:
         row = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     whole = isinstance(row, dict) and all(isinstance(row.get(name), kind) for name, kind in _FIELDS.items())
     return row if whole else None

@@ -54,7 +54,17 @@ def test_a_torn_last_line_is_left_out(tmp_path, torn):
 
 
 @pytest.mark.parametrize(
-    "bad", ['{"kind": "learn\n', "{}\n", line(1, None), line("x", 1), line(1, 2, kind="other"), "7\n"]
+    "bad",
+    [
+        '{"kind": "learn\n',
+        "{}\n",
+        line(1, None),
+        line("x", 1),
+        line(1, 2, kind="other"),
+        "7\n",
+        "[" * 9999 + "\n",
+        line(1, 10**400),
+    ],
 )
 def test_what_is_no_line_is_told_by_its_number(tmp_path, bad):
     (tmp_path / "record").write_text(line(1000, 5) + bad + line(2000, 5))

@@ -124,6 +124,7 @@ def contrast(colour):
         (("empty",), "empty holds neither results of a study nor a record of training"),
         (("bytes",), "cannot read bytes"),
         (("words",), "words holds neither"),
+        (("deep",), "deep holds neither"),
         (("trace",), "trace is a timeline: --timeline trace"),
         (("no times",), "there is nothing to plot"),
         (("runs", "--formats", "jpg"), "format jpg is not one of png, svg, pdf"),
@@ -140,6 +141,7 @@ def test_what_cannot_be_drawn_is_said_in_a_line(arguments, said, tmp_path, monke
     (tmp_path / "empty").touch()
     (tmp_path / "bytes").write_bytes(b"\xff\xfe\x00")
     (tmp_path / "words").write_text("words\n")
+    (tmp_path / "deep").write_text("[" * 9999)
     (tmp_path / "trace").write_text('{"traceEvents":[]}')
     (tmp_path / "broken").write_text('{"study": "scaling", "result": 7}\n\n{}\n')
     written(tmp_path / "no times", [row(2, None)])

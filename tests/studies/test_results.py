@@ -82,7 +82,9 @@ def test_a_file_system_without_locks_will_do(tmp_path, monkeypatch):
     assert read([tmp_path / "runs"]) == [row()]
 
 
-@pytest.mark.parametrize("content", [b"1\n", b"{}\n", b'{"study": 1}\n', b"words\n{}\n", b"\xff\xfe\n"])
+@pytest.mark.parametrize(
+    "content", [b"1\n", b"{}\n", b'{"study": 1}\n', b"words\n{}\n", b"\xff\xfe\n", b"[" * 9999 + b"\n"]
+)
 def test_what_is_no_file_of_rows_is_refused_with_its_line(content, tmp_path):
     (tmp_path / "wrong").write_bytes(json.dumps(row()).encode() + b"\n" + content)
     with pytest.raises(UserError, match="line 2 is no row"):

@@ -4,7 +4,7 @@ from statistics import median
 
 import pytest
 
-from distsearch.studies.figures import series
+from distsearch.studies.figures import scaling, series
 
 from .unmeasured import row
 
@@ -56,6 +56,8 @@ def test_what_grows_with_the_ranks_tells_no_series_apart():
         {"ranks": None},
         {"ranks": True},
         {"ranks": 0},
+        {"ranks": 0.5},
+        {"seconds": 10**400},
         {"complete": False},
     ],
 )
@@ -63,6 +65,16 @@ def test_rows_without_ranks_or_a_time_are_no_runs(bad):
     broken = row(2, 1.0)
     broken["result"].update(bad)
     assert series.runs_of([broken, row(2, 1.0)]) == series.runs_of([row(2, 1.0)])
+
+
+@pytest.mark.parametrize("odd", [{"workers": [2]}, {"workers": "two"}, {"time_share": 7}, {"time_share": [1]}], ids=str)
+def test_odd_values_of_a_run_are_not_told(odd):
+    broken = row(2, 1.0)
+    broken["result"].update(odd)
+    (run,) = series.runs_of([broken])
+    assert run.workers == row(2, 1.0)["result"].get("workers", 1)
+    for figure in scaling.FIGURES.values():
+        figure.panels([run])
 
 
 def test_a_line_has_medians_from_the_least_to_the_most(rng):

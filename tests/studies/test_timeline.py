@@ -89,6 +89,7 @@ def event(**more):
                 {"dur": float("nan")},
                 {"name": "other"},
                 {"tid": None},
+                {"tid": float("inf")},
                 {"ph": "b"},
                 {"ph": "M", "name": "process_name"},
             )

@@ -9,6 +9,7 @@ from ...core.errors import UserError
 from .style import Line, Panel, Point
 
 _KINDS = "learning", "evaluation"
+_MOST = 1e15  # of a number in a record
 
 
 def is_record(line):
@@ -27,7 +28,7 @@ def read(path):
     for number, text in enumerate(texts, 1):
         try:
             line = json.loads(text) if text.strip() else None
-        except ValueError:
+        except (ValueError, RecursionError):
             line = {} if number < len(texts) else None  # training goes on, or was killed
         if line is not None and not (
             is_record(line) and all(_is_number(line.get(name)) for name in ("games", "average"))
@@ -38,7 +39,7 @@ def read(path):
 
 
 def _is_number(value):
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _MOST  # nor is it NaN
 
 
 def panels(records):

@@ -55,7 +55,7 @@ def _kind(path):
         raise UserError(f"cannot read {path[:200]}: {getattr(error, 'strerror', None) or 'no text'}") from error
     try:
         line = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         line = None
     if isinstance(line, dict) and "study" in line and "result" in line:
         return "rows"

@@ -177,7 +177,8 @@ def _ratio(value, base):
 
 
 def _share(run, name):
-    return series.number(run.result.get("time_share") or {}, name)
+    shares = run.result.get("time_share")
+    return series.number(shares, name) if isinstance(shares, dict) else None
 
 
 def _communication(run):

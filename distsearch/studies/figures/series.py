@@ -10,6 +10,7 @@ from .style import UNNAMED, Line, Point
 _BY_THEMSELVES = "study", "game", "board", "policy", "algorithm", "evaluation", "ordering"  # values that need no name
 _FIRST = "game", "board", "depth", "exact", "weak", "policy"
 _LONGEST = 24  # characters of a value
+_MOST = 1e300  # of a number
 
 
 class StudyRun(NamedTuple):
@@ -30,14 +31,20 @@ def runs_of(rows):
     for row in rows:
         point, result = row["point"], row["result"]
         ranks = result.get("ranks", point.get("ranks"))
-        if not (_is_number(ranks) and ranks > 0 and _is_number(result.get("seconds")) and result["seconds"] > 0):
+        if not (
+            isinstance(ranks, int)
+            and _is_number(ranks)
+            and ranks > 0
+            and _is_number(result.get("seconds"))
+            and result["seconds"] > 0
+        ):
             continue
         if result.get("complete") is False:
             continue
         asked = {name: _plain(value) for name, value in {"study": row["study"], **point}.items()}
         grown = asked.get("weak") or None
         asked = {name: value for name, value in asked.items() if name not in ("ranks", "workers", grown)}
-        found.append(StudyRun(asked, int(ranks), int(result.get("workers") or max(1, ranks - 1)), result))
+        found.append(StudyRun(asked, int(ranks), int(number(result, "workers") or max(1, ranks - 1)), result))
     return found
 
 
@@ -46,7 +53,7 @@ def _plain(value):
 
 
 def _is_number(value):
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _MOST  # nor is it NaN
 
 
 def number(result, name):

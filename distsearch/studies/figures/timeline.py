@@ -181,7 +181,7 @@ def read(path):
         raise UserError(f"{path[:200]} is no timeline: no JSON") from error
     try:
         tracks = _tracks(content["traceEvents"])
-    except (TypeError, KeyError, ValueError, AttributeError) as error:
+    except (TypeError, KeyError, ValueError, AttributeError, OverflowError) as error:
         raise UserError(f"{path[:200]} is no timeline as --trace writes it") from error
     if not tracks:
         raise UserError(f"the timeline {path[:200]} has no rank")
