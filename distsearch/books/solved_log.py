@@ -7,6 +7,7 @@ writing.
 
 import json
 import os
+import re
 from collections.abc import Iterable
 from typing import Any, Self
 
@@ -14,6 +15,8 @@ import numpy as np
 
 from ..core.appended_file import lock, write_all
 from ..core.errors import UserError
+
+_MOST = np.iinfo(np.int16).max  # of a field, as books have them
 
 
 class SolvedLog:
@@ -59,7 +62,10 @@ class SolvedLog:
     def _read(self, line, number):
         try:
             key, *values = line.split()
-            self.known[int(key, 16)] = tuple(int(value) for _, value in zip(self._fields, values, strict=True))
+            known = tuple(int(value) for _, value in zip(self._fields, values, strict=True))
+            if not re.fullmatch(b"[0-9a-f]{16}", key) or any(abs(value) > _MOST for value in known):
+                raise ValueError
+            self.known[int(key, 16)] = known
         except ValueError as error:
             words = " and a ".join(self._fields)
             raise UserError(f"{self.path[:200]} line {number} is not a key and a {words}") from error

@@ -57,6 +57,13 @@ def test_what_is_no_log_of_the_book_is_refused(path, content, words):
         known(path)
 
 
+@pytest.mark.parametrize("line", [b"3 1 2", b"-000000000000003 1 2", b"0" * 17 + b" 1 2", b"0" * 16 + b" 32768 2"])
+def test_a_position_that_no_book_has_room_for_is_refused(path, line):
+    path.write_bytes(path.read_bytes() + line + b"\n")
+    with pytest.raises(UserError, match="line 4 is not a key"):
+        known(path)
+
+
 def test_another_board_is_another_book(path):
     with pytest.raises(UserError, match="another book"):
         known(path, {**OF, "board": [5, 7]})
