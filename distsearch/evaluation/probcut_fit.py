@@ -8,6 +8,7 @@ those for the package's own evaluations are files in ``fits``.
 import hashlib
 import json
 import math
+from collections import Counter
 from importlib import resources
 from typing import NamedTuple
 
@@ -111,11 +112,11 @@ def parse(content, shown):
         for field, kind in _FIELDS.items():
             if not isinstance(read[field], kind):
                 raise ValueError
-        if read["format"] != FORMAT or read["stage"] < 1 or len(read["board"]) != 2:
+        if read["format"] != FORMAT or not 1 <= read["stage"] < _STAGES or len(read["board"]) != 2:
             raise ValueError
         pairs = [Pair(*map(float, row)) for row in read["pairs"]]
         pairs = [pair._replace(**{name: int(getattr(pair, name)) for name in _WHOLE}) for pair in pairs]
-        if not all(map(_makes_sense, pairs)):
+        if not all(map(_makes_sense, pairs)) or _rows(pairs) > _MOST_ROWS:
             raise ValueError
         rows, columns = map(int, read["board"])
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
@@ -125,9 +126,18 @@ def parse(content, shown):
     )
 
 
+_STAGES, _DEPTHS = 1000, 256  # more than any game has
+_MOST_ROWS = 1 << 20  # of the table that searches read, four numbers each
 _WHOLE = "stage", "deep", "shallow", "positions"
 
 
 def _makes_sense(pair):
     numbers = math.isfinite(pair.slope + pair.offset + pair.sigma) and pair.slope > 0 <= pair.sigma
-    return numbers and 0 <= pair.stage < 1000 and 0 < pair.shallow < pair.deep < 256
+    return numbers and 0 <= pair.stage < _STAGES and 0 < pair.shallow < pair.deep < _DEPTHS
+
+
+def _rows(pairs):
+    """Return how many rows ``engines.pvs.probcut.table`` makes of pairs."""
+    counts = Counter((pair.stage, pair.deep) for pair in pairs)
+    stages, depths = (1 + max((key[i] for key in counts), default=0) for i in (0, 1))
+    return stages * depths * max(counts.values(), default=1)
