@@ -15,10 +15,13 @@ from .. import __version__
 from ..core import archive
 from ..core.array_cache import kept
 from ..core.errors import UserError
+from ..core.pages import available
 from . import weight_packing
 
 KIND = "weights"  # of a file
 ENDING = ".npz"
+_MOST_SIDE, _MOST_CELLS = 64, 16  # of a board; of a tuple; more than any game's networks have
+_UNPACKED = 5  # bytes of a packed weight in memory, with its class
 
 
 class Network(NamedTuple):
@@ -103,7 +106,7 @@ def load_all(path, game, codes):
         _check_tuples(network)
         is_packed = KIND not in arrays
         weights = _weights(arrays, network, codes)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise UserError(f"{shown} is not a file of {KIND} of this version") from error
     shape = len(network.stages) + 1, sum(sizes(network.tuples, codes))
     if weights.dtype not in (np.float32, np.float16) or weights.shape != shape:
@@ -118,7 +121,8 @@ def load_all(path, game, codes):
 
 def _most(header, codes):
     """Return the bytes that compressed weights of a header's tuples may take; raises what is wrong with the header."""
-    return 4 * (len(header["stages"]) + 1) * sum(sizes(header["tuples"], codes)) + 4096
+    tuples = [cells[:_MOST_CELLS] for cells in header["tuples"]]
+    return 4 * (len(header["stages"]) + 1) * sum(sizes(tuples, codes)) + 4096
 
 
 def _are_numbers(weights):
@@ -134,7 +138,9 @@ def _weights(arrays, network, codes):
         return arrays.pop(KIND)
     packed = [arrays.pop(name) for name in weight_packing.ARRAYS]
     shape = 1, sum(sizes(network.tuples, codes))
-    source = b"".join(map(bytes, packed))
+    if _UNPACKED * shape[1] > available():
+        raise ValueError("more weights than there is memory for")
+    source = b"".join(array.tobytes() for array in packed)
 
     def unpack():
         weights = weight_packing.unpack(*packed, network.tuples, codes)[0][None]
@@ -148,8 +154,12 @@ def _weights(arrays, network, codes):
 def _check_tuples(network):
     """Raise ValueError unless a Network's tuples are of cells of its board, and its options plain ones by name."""
     rows, columns = network.board
+    if not all(isinstance(side, int) and 1 <= side <= _MOST_SIDE for side in network.board):
+        raise ValueError("it is no board")
     every = set(range(rows * columns))
-    if not network.tuples or not all(cells and every.issuperset(cells) for cells in network.tuples):
+    if not network.tuples or not all(
+        0 < len(cells) <= _MOST_CELLS and every.issuperset(cells) for cells in network.tuples
+    ):
         raise ValueError("tuples are of other cells")
     if any(list(cells) != sorted(set(cells)) for cells in network.tuples):
         raise ValueError("cells are not in rising order")

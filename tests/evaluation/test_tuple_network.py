@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from distsearch.core import archive
 from distsearch.core.errors import UserError
-from distsearch.evaluation import tuple_network
-from distsearch.evaluation.tuple_network import Network
+from distsearch.evaluation import tuple_network, weight_packing
+from distsearch.evaluation.tuple_network import KIND, Network
 
 
 def made(rng, dtype=np.float32):
@@ -59,6 +60,42 @@ def test_other_numbers_are_refused(dtype, rng, tmp_path):
     )
     with pytest.raises(UserError, match="do not fit"):
         tuple_network.load(tmp_path / "file", "2048", 16)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"board": [10**5, 10**5]},
+        {"board": [4.0, 4]},
+        {"board": [-4, -4]},
+        {"tuples": [[1e999]]},
+        {"tuples": [list(range(9))], "board": [3, 3]},
+        {"tuples": [list(range(4096))], "board": [64, 64]},
+    ],
+    ids=lambda changed: str(changed)[:40],
+)
+@pytest.mark.parametrize("packed", [False, True])
+def test_networks_that_no_game_has_are_refused(changed, packed, tmp_path):
+    path, tuples = tmp_path / "file", [[0, 1]]
+    weights = np.ones(16**2, np.float32)
+    arrays = weight_packing.pack(weights, np.ones(16**2, np.uint8), tuples, 16) if packed else {KIND: weights[None]}
+    header = {"game": "2048", "board": [4, 4], "options": {}, "tuples": tuples, "symmetric": True, "stages": []}
+    archive.save(path, KIND, {**header, "record": {}}, arrays)
+    tuple_network.load(path, "2048", 16)
+    archive.save(path, KIND, {**header, "record": {}, **changed}, arrays)
+    with pytest.raises(UserError, match="file"):
+        tuple_network.load(path, "2048", 16)
+
+
+@pytest.mark.parametrize("name", weight_packing.ARRAYS)
+def test_a_number_in_the_place_of_packed_arrays_is_refused(name, tmp_path):
+    path, tuples = tmp_path / "file", [[0, 1]]
+    arrays = weight_packing.pack(np.ones(16**2, np.float32), np.ones(16**2, np.uint8), tuples, 16)
+    arrays[name] = np.array(1 << 50)  # which bytes() would take for a length
+    header = {"game": "2048", "board": [4, 4], "options": {}, "tuples": tuples, "symmetric": True, "stages": []}
+    archive.save(path, KIND, {**header, "record": {}}, arrays)
+    with pytest.raises(UserError, match="not a file of weights"):
+        tuple_network.load(path, "2048", 16)
 
 
 def test_tuples_are_read_in_rising_order():
