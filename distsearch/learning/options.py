@@ -39,6 +39,11 @@ def _parse_stages(text):
     return tuple(map(int, text.split(",")))
 
 
+def _check_tiles(stages):
+    if not isinstance(stages, tuple | list) or not all(isinstance(tile, int) for tile in stages):
+        raise UserError(f"stages {stages!r:.60} are not tiles, such as (16384, 32768)")
+
+
 def _games(text, group, low=0, high=_MOST_GAMES, metavar="N"):
     return Option(text, metavar, low=low, high=high, group=group)
 
@@ -65,7 +70,7 @@ class TrainOptions:
             "largest tiles with which further stages of the network begin (default: none)",
             "TILE,...",
             parse=_parse_stages,
-            check=tuple,
+            check=_check_tiles,
             group=_NETWORK,
         ),
     ] = ()

@@ -111,7 +111,7 @@ class LearningCurve:
     def _games(self, line):
         try:
             return int(json.loads(line)["games"])
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
             raise UserError(f"{self._path[:200]} is not a record of training") from error
 
     def add(self, line):

@@ -14,6 +14,7 @@ from distsearch.core.errors import UserError
 from distsearch.evaluation import tuple_network, weight_packing
 from distsearch.learning import train as training
 from distsearch.learning.options import TrainOptions
+from distsearch.learning.report import LearningCurve
 from distsearch.learning.train import Files, train
 
 TIMES = "seconds", "moves_per_second", "evaluation_seconds"
@@ -196,6 +197,19 @@ def test_records_that_nobody_wrote_are_refused(wrong, tmp_path):
     tuple_network.save(path, net._replace(record={**net.record, **wrong}), others=others)
     with pytest.raises(UserError, match=r"file\.npz"):
         run(asked, Files(path, resume=True))
+
+
+@pytest.mark.parametrize("stages", [1.5, [1.5], ["8"], {"8": 1}, "16,32"], ids=str)
+def test_stages_that_are_no_tiles_are_refused(stages):
+    with pytest.raises(UserError, match="stages"):
+        TrainOptions.resumed("2048", None, {}, {}, {"stages": stages})
+
+
+@pytest.mark.parametrize("games", ["Infinity", "NaN", "[" * 9999], ids=lambda text: text[:9])
+def test_a_record_with_no_number_of_games_is_refused(games, tmp_path):
+    (tmp_path / "record").write_text(f'{{"games": {games}}}\n')
+    with pytest.raises(UserError, match="not a record of training"):
+        LearningCurve(str(tmp_path / "record"), 3)
 
 
 def test_small_files_are_weights_alone(tmp_path):
