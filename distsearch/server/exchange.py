@@ -16,6 +16,7 @@ from .limits import DEFAULTS
 
 CHUNK = 1 << 16  # bytes to read at a time
 Position = str | HasPosition
+_LAST = "error", "done"  # types of the last message about a request
 _PATHS = {
     "search": ("POST", "/search"),
     "look": ("POST", "/look"),
@@ -82,6 +83,7 @@ class Reply:
 
     def __init__(self, several: bool | None = None):
         self.several, self.answers, self.ended = several, list[dict[str, Any]](), False
+        self._indexed = several is not None  # whether messages say which position they are about
         self.error: ServiceError | None = None
         self.changed: Callable[[], object] = _nothing
         self.on_progress: Callable[[dict[str, Any]], object] | None = None
@@ -89,12 +91,17 @@ class Reply:
     def take(self, message: dict[str, Any]) -> None:
         """Take a message about this request in."""
         kind = message["type"]
+        if self._indexed and kind not in _LAST and not isinstance(message["index"], int):
+            raise ValueError("an answer to no position")
         if kind == "progress":
             if self.on_progress:
                 self.on_progress(message)
             return
-        if kind == "error" or kind == "done":
-            self.ended, self.error = True, _failure(message)
+        if kind in _LAST:
+            error = _failure(message)
+            if error is None and self.several is False and not self.answers:
+                raise ValueError("the end without an answer")
+            self.ended, self.error = True, error
         else:
             self.answers.append(message)
             self.ended = self.several is None
@@ -118,6 +125,7 @@ class Snapshots(Reply):
 
     def __init__(self):
         super().__init__(several=True)
+        self._indexed = False
 
     def take(self, message: dict[str, Any]) -> None:
         """Take a message about the watch in."""
@@ -232,7 +240,7 @@ class HttpExchange(Exchange):
     def _line(self):
         try:
             super()._line()
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             self._refuse()
 
     def _refuse(self):
