@@ -174,14 +174,7 @@ def main(argv=None):
 def _board(game, text):
     if text is None:
         return game.BOARDS[1]
-    rows, by, columns = text.lower().partition("x")
-    least, _, most = game.BOARDS
-    if not (by and rows.isdecimal() and columns.isdecimal()):
-        raise UserError(f"board '{text[:40]}' is not rows x columns, such as 8x8")
-    board = int(rows), int(columns)
-    if not all(low <= size <= high for low, size, high in zip(least, board, most)):
-        raise UserError(f"board {text[:40]} is not one that {game.NAME} has")
-    return board
+    return games.checked_board(game, games.parse_board(text))
 
 
 if __name__ == "__main__":

@@ -81,3 +81,10 @@ def test_depths_are_read():
     assert probcut_fit.parse_pairs("8:4,6:2") == [(6, 2), (8, 4)]
     with pytest.raises(UserError):
         probcut_fit.parse_pairs("8:4,")
+
+
+def test_a_board_is_one_of_the_games():
+    assert probcut_fit._board(othello, "6x8") == (6, 8)
+    for text in ("6", "6x", "x", "2x2", f"{'9' * 5000}x8"):
+        with pytest.raises(UserError, match="board"):
+            probcut_fit._board(othello, text)
