@@ -21,7 +21,7 @@ class Board:
     """A position of a game, and the moves that led there. Searches take it in the place of a position's text.
 
         board = Board("othello", board="6x6")
-        board.push("d2")
+        board.push("c2")
         session.search("othello", board, depth=8)
 
     position: text, as on the command line; board: rows x columns; rules: the game's own options, which may also be
