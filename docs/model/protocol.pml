@@ -1,9 +1,10 @@
 /* A master and its workers, as in distsearch/cluster and distsearch/tree; README.md has the map.
  *
  * One run of one SearchTree. The tree: positions 1 and 6 wait at first. The search of 1 may be split: 3 is split off,
- * and the worker keeps 2. So may that of 2: 5 is split off, and the worker keeps 4. 0 is no position. A window is NARROW
- * or WIDE, 0 is none; what is known of a position is the window that it was searched in to the end. Progress, scores
- * and moves are left out: a search may end, or be split, whenever it is at work.
+ * and the worker keeps 2. So may that of 2: 5 is split off, and the worker keeps 4. 0 is no position. A window is
+ * NARROW or WIDE, 0 is none; what is known of a position is the window that it was searched in to the end. Progress,
+ * scores and moves are left out: a search may end, or be split, whenever it is at work. Worker 0 may be one that
+ * offloads parts of its job (OFFLOADS), or a sub-master (EXPORTS), but not both.
  */
 #ifndef WORKERS
 #define WORKERS 3
@@ -23,20 +24,40 @@
 #ifndef SUSPICIONS
 #define SUSPICIONS 0 /* of workers that live */
 #endif
+#ifndef OFFLOADS
+#define OFFLOADS 0 /* parts that worker 0 may offload, up to 2 */
+#endif
+#ifndef EXPORTS
+#define EXPORTS 0 /* roots that sub-master 0 may export */
+#endif
+#ifndef FAILURES
+#define FAILURES 0 /* of workers at a job */
+#endif
+#ifndef HALTS
+#define HALTS 0 /* by the user */
+#endif
+#define OWNER 0
+#define LEADER 0
 #define IDS 6 /* that jobs can have; it is checked that these are enough */
 #define NO IDS /* no id */
 #define ROOM 8 /* of a channel: none ever blocks, as is checked */
+#define FIRST_PART 7 /* positions from here on are roots for offloaded parts */
+#if OFFLOADS > 0
+#define POSITIONS 9
+#else
 #define POSITIONS 7
+#endif
 
 #define NARROW 1
 #define WIDE 2
 
-mtype = { OPEN, JOBS, JOB_UPDATE, STOP, END, RESET, RESULTS, SPLIT, STOPPED, PONG, RESET_DONE }
+mtype = { OPEN, JOBS, JOB_UPDATE, STOP, END, RESET, RESULTS, SPLIT, STOPPED, PONG, RESET_DONE, FAILED,
+          OFFLOAD, OFFLOAD_RESULT, EXPORT, EXPORT_IDS }
 
 chan down[WORKERS] = [ROOM] of { mtype, byte, byte, byte } /* kind; job or epoch; position or remainder; window, 0: drop it */
 chan up[WORKERS] = [ROOM] of { mtype, byte, byte, byte, byte } /* the same, 0: it is not complete; the sender's epoch */
 
-byte deaths = DEATHS;
+byte deaths = DEATHS, failures = FAILURES, offloads = OFFLOADS, exports = EXPORTS;
 bit dead[WORKERS]; /* the process is no more */
 
 /* The tree: c[STATUS], the question (c[ALPHA] to c[BETA]) and what is known (c[LOW] and c[HIGH]). */
@@ -53,6 +74,12 @@ byte status[POSITIONS], question[POSITIONS], known[POSITIONS];
 byte job_node[IDS], job_window[IDS], job_worker[IDS], job_remainder[IDS];
 bit dropped[IDS], used[IDS];
 
+/* Offloads: the parts that are out. A part has a number, and a serial number that is never used again: the same. */
+byte part_at[2]; /* by number: the part's position, 0: it is not out */
+byte part_job[2]; /* of which it is a part */
+byte held[2]; /* by position: the serial number of the latest part there */
+#define content(i) ((i) < FIRST_PART -> (i) : FIRST_PART - 1 + held[(i) - FIRST_PART]) /* what a job is about */
+
 /* MasterRun and WorkerState. */
 byte out[WORKERS]; /* MasterRun.out: jobs sent and not answered */
 bit told[WORKERS]; /* in MasterRun.out: it knows the run by OPEN */
@@ -60,7 +87,7 @@ bit stopping[WORKERS];
 bit lost[WORKERS]; /* in WorkerRegistry.absent */
 byte epoch[WORKERS]; /* RESETs that a worker was sent: WorkerState.epoch */
 bit resetting[WORKERS]; /* the last of them is not answered */
-bit work_wanted = 1, ended;
+bit work_wanted = 1, ended, halted;
 
 /* ---- the worker ---- */
 
@@ -77,7 +104,8 @@ inline next_job() {
 #else
     request[0] = request[1]; request[1] = NO;
 #endif
-    mine[1] = NO; mine_node[1] = 0; mine_window[1] = 0
+    mine[1] = NO; mine_node[1] = 0; mine_window[1] = 0;
+    offered[0] = 0; offered[1] = 0
 }
 
 inline say(type, job, node, range) {
@@ -87,11 +115,35 @@ inline say(type, job, node, range) {
 
 inline forget_all() {
     mine[0] = NO; mine_node[0] = 0; mine_window[0] = 0; request[0] = NO;
-    mine[1] = NO; mine_node[1] = 0; mine_window[1] = 0; request[1] = NO
+    mine[1] = NO; mine_node[1] = 0; mine_window[1] = 0; request[1] = NO;
+    offered[0] = 0; offered[1] = 0; exported = NO; kept_node = 0; kept_window = 0; stops = 0
 }
+
+inline stop_work() { /* Worker._stop; a sub-master that has ended a run */
+    if
+    :: at_work != NO -> say(RESULTS, at_work, mine_node[0], 0)
+    :: else
+    fi;
+    forget_all();
+    say(STOPPED, 0, 0, 0)
+}
+
+#ifdef MUTANT_PART_NUMBER_AGAIN
+#define next_part 0
+#else
+#define next_part (OFFLOADS - offloads)
+#endif
+#ifdef MUTANT_STOPPED_WITHOUT_IDS
+#define waits_for_ids false
+#else
+#define waits_for_ids (exported != NO)
+#endif
 
 proctype worker(byte me) {
     byte mine[2], mine_node[2], mine_window[2], request[2]; /* [0]: at work, [1]: queued; request: Run.split_requests */
+    byte offered[2]; /* serial numbers of parts that are offloaded, by number; 0: none */
+    byte exported, kept_node, kept_window; /* a job that was exported, and its child that goes on here without an id */
+    bit stops; /* a STOP waits for that id */
     byte my_epoch, n, x, window, k;
     bit knows; /* the run is in Worker._runs */
     mtype kind;
@@ -132,11 +184,21 @@ end:
             :: !dead[me] && kind == STOP -> /* _stop */
                 assert(knows);
                 if
-                :: at_work != NO -> say(RESULTS, at_work, mine_node[0], 0)
+                :: waits_for_ids -> stops = 1
+                :: else -> stop_work()
+                fi
+            :: !dead[me] && kind == OFFLOAD_RESULT ->
+                assert(knows && (!offered[n] || offered[n] == x)); /* of the part that it says, or one that has ended */
+                offered[n] = 0
+            :: !dead[me] && kind == EXPORT_IDS -> /* SubmasterTrees.assign_ids */
+                assert(knows && mine[PREFETCH - 1] == NO);
+                k = (mine[0] == NO -> 0 : 1);
+                mine[k] = x; mine_node[k] = kept_node; mine_window[k] = kept_window;
+                exported = NO; kept_node = 0; kept_window = 0;
+                if
+                :: stops -> stop_work()
                 :: else
-                fi;
-                forget_all();
-                say(STOPPED, 0, 0, 0)
+                fi
             :: !dead[me] && kind == END -> assert(knows && at_work == NO); knows = 0
             :: !dead[me] && kind == RESET -> /* every run and job is forgotten */
                 knows = 0;
@@ -148,7 +210,8 @@ end:
         } }
     :: atomic { !dead[me] && at_work != NO -> /* Worker.work, to the end of a job: _finish */
         d_step { say(RESULTS, at_work, mine_node[0], mine_window[0]); next_job() } }
-    :: atomic { !dead[me] && at_work != NO && request[0] != NO && keeps(mine_node[0]) -> /* Worker._split */
+    :: atomic { !dead[me] && at_work != NO && request[0] != NO && keeps(mine_node[0]) &&
+                !(EXPORTS && me == LEADER || OFFLOADS && me == OWNER) -> /* Worker._split */
         d_step {
             say(SPLIT, at_work, request[0], mine_window[0]);
             at_work = request[0]; request[0] = NO;
@@ -156,6 +219,35 @@ end:
         } }
     :: atomic { !dead[me] && lost[me] && !resetting[me] && at_work == NO && empty(up[me]) ->
         say(PONG, 0, 0, 0) } /* every living worker sends a message sooner or later */
+    :: atomic { !dead[me] && me == LEADER && exports > 0 && at_work != NO && request[0] != NO && keeps(mine_node[0]) &&
+                exported == NO && !stops -> /* SubmasterTrees.exports */
+        d_step {
+            exports--;
+            say(EXPORT, at_work, mine_node[0], mine_window[0]);
+            exported = at_work; kept_node = keeps(mine_node[0]); kept_window = mine_window[0];
+            next_job()
+        } }
+    :: atomic { !dead[me] && me == OWNER && at_work != NO && offloads > 0 && !offered[next_part] -> /* new_offloads */
+        d_step {
+            k = next_part;
+            offered[k] = OFFLOADS + 1 - offloads;
+            offloads--;
+            say(OFFLOAD, at_work, k, offered[k]);
+            k = 0
+        } }
+    :: atomic { !dead[me] && offered[0] -> d_step { offered[0] = 0; say(OFFLOAD, 0, 0, 0) } } /* it knows better */
+    :: atomic { !dead[me] && offered[1] -> d_step { offered[1] = 0; say(OFFLOAD, 0, 1, 0) } }
+    :: atomic { !dead[me] && at_work != NO && failures > 0 -> /* Worker._give_up */
+        d_step {
+            failures--;
+            if
+            :: EXPORTS && me == LEADER /* one of its workers has failed: it has its jobs until STOP */
+            :: else -> forget_all()
+            fi;
+#ifndef MUTANT_FAILED_UNTOLD
+            say(FAILED, 0, 0, 0)
+#endif
+        } }
     :: atomic { !dead[me] && deaths > 0 && !ended -> d_step { deaths--; dead[me] = 1; knows = 0; forget_all() } }
     od
 }
@@ -210,17 +302,21 @@ inline count_waiting() { /* SearchTree.waiting */
     }
 }
 
-inline is_over() { /* SearchTree.done */
+inline is_over() { /* MasterRun.over: SearchTree.done, which offloaded parts do not keep from it, or halted */
     over = 1;
-    for (i : 1 .. POSITIONS - 1) {
+    for (i : 1 .. FIRST_PART - 1) {
         over = over && !((status[i] == WAITING || status[i] == SENT) && is_asked(i))
     }
+    over = over || halted
 }
+
+/* One that offloads gets its next job when that is no part of its last one. */
+#define is_busy_owner(rank) (OFFLOADS && rank == OWNER && (out[rank] || part_at[0] || part_at[1]))
 
 inline top_up(rank, most) { /* Master._top_up and SearchTree.take */
     count_waiting();
     if
-    :: out[rank] > most - 1 || out[rank] > 0 && waiting == 0 -> more = 0
+    :: out[rank] > most - 1 || out[rank] > 0 && waiting == 0 || is_busy_owner(rank) -> more = 0
     :: else ->
         if
         :: waiting == 0 -> work_wanted = 1; more = 0
@@ -236,7 +332,8 @@ inline top_up(rank, most) { /* Master._top_up and SearchTree.take */
             :: !told[rank] -> told[rank] = 1; tell(rank, OPEN, 0, 0, 0)
             :: else
             fi;
-            tell(rank, JOBS, n, i, question[i]);
+            x = content(i);
+            tell(rank, JOBS, n, x, question[i]);
             out[rank]++;
             more = 1
         fi
@@ -271,7 +368,7 @@ inline hand_out() { /* Master._hand_out */
     fi
 }
 
-#ifdef MUTANT_UNNEEDED_REMAINDER
+#if defined(MUTANT_UNNEEDED_REMAINDER) || defined(MUTANT_UNNEEDED_EXPORT)
 bit forgotten[IDS]; /* a remainder that is not needed any more when its SPLIT comes; Stream once did without it */
 #define is_forgotten(n) forgotten[n]
 #else
@@ -292,6 +389,57 @@ inline job_updates() { /* SearchTree.job_updates and dispatch.next_update: what 
         :: i && !dropped[n] && is_asked(i) && question[i] < job_window[n] ->
             job_window[n] = question[i];
             tell(job_worker[n], JOB_UPDATE, n, NO, job_window[n])
+        :: else
+        fi
+    }
+}
+
+inline end_part(number) { /* Offloads._end */
+    if
+    :: part_at[number] -> question[part_at[number]] = 0; part_at[number] = 0; part_job[number] = 0
+    :: else
+    fi
+}
+
+inline end_parts(job) { /* Offloads.end */
+    if
+    :: part_at[0] && part_job[0] == job -> end_part(0)
+    :: else
+    fi;
+    if
+    :: part_at[1] && part_job[1] == job -> end_part(1)
+    :: else
+    fi
+}
+
+#ifdef MUTANT_PART_PLACE_TAKEN
+#define may_hold(i) (part_at[0] != (i) && part_at[1] != (i))
+#else
+#define may_hold(i) (part_at[0] != (i) && part_at[1] != (i) && status[i] != SENT)
+#endif
+/* Offloads._is_at_work */
+#define has_job (job_node[n] && job_worker[n] == sender && !dropped[n])
+
+inline on_offload() { /* Offloads.take_in: job n, part x, serial number window */
+    if
+    :: window == 0 -> end_part(x)
+    :: window && has_job ->
+        i = (may_hold(FIRST_PART) -> FIRST_PART : FIRST_PART + 1);
+        assert(may_hold(i));
+        held[i - FIRST_PART] = window;
+        known[i] = 0; question[i] = NARROW; status[i] = WAITING;
+        part_at[x] = i; part_job[x] = n
+    :: else
+    fi;
+    work_wanted = 1
+}
+
+inline offload_results() { /* Master._offload, Offloads.answered */
+    for (w : 0 .. 1) {
+        if
+        :: part_at[w] && !is_asked(part_at[w]) ->
+            tell(OWNER, OFFLOAD_RESULT, w, held[part_at[w] - FIRST_PART], 0);
+            end_part(w)
         :: else
         fi
     }
@@ -335,7 +483,10 @@ inline check() {
         assert(!job_node[n] || used[n] && status[job_node[n]] == SENT && !lost[job_worker[n]]);
         assert(over || !job_node[n] || dropped[n] || is_asked(job_node[n])) /* no worker searches what is not needed */
     }
-    assert(level == 0) /* every id is a job's, or kept for a remainder, or free */
+    assert(level == 0); /* every id is a job's, or kept for a remainder, or free */
+    for (w : 0 .. 1) { /* every part is one of a job that its owner has */
+        assert(!part_at[w] || job_node[part_job[w]] && job_worker[part_job[w]] == OWNER && question[part_at[w]])
+    }
 }
 
 inline go_on() { /* Master._continue */
@@ -344,14 +495,19 @@ inline go_on() { /* Master._continue */
     :: ended
     :: !ended && ignored
     :: !ended && !ignored && over -> wind_up()
-    :: !ended && !ignored && !over -> hand_out(); job_updates()
+    :: !ended && !ignored && !over ->
+        hand_out();
+        job_updates();
+#if OFFLOADS > 0
+        offload_results()
+#endif
     fi;
     check()
 }
 
 inline finish() { /* Master._take_in, SearchTree.finish, dispatch.take_in */
     i = job_node[n];
-    assert(used[n] && i && i == x && job_worker[n] == sender); /* it is the job that it says it is */
+    assert(used[n] && i && content(i) == x && job_worker[n] == sender); /* it is the job that it says it is */
     out[sender]--;
     if
     :: window -> /* complete */
@@ -365,7 +521,10 @@ inline finish() { /* Master._take_in, SearchTree.finish, dispatch.take_in */
 #else
     status[i] = WAITING;
 #endif
-    release(n)
+    release(n);
+#ifndef MUTANT_PARTS_STAY
+    end_parts(n)
+#endif
 }
 
 inline on_split() { /* SearchTree.on_split, dispatch.on_split */
@@ -391,6 +550,24 @@ inline on_split() { /* SearchTree.on_split, dispatch.on_split */
     work_wanted = 1
 }
 
+inline on_export() { /* Master._on_export, SearchTree.on_export, root_export.import_children */
+    i = job_node[n];
+    more = is_asked(i);
+    assert(used[n] && i && keeps(i) && job_worker[n] == sender && job_remainder[n] != NO && window >= job_window[n]);
+    status[i] = GROWN;
+    question[keeps(i)] = (more -> question[i] : 0);
+    question[splits_off(i)] = question[keeps(i)];
+    status[splits_off(i)] = WAITING;
+    take_id(x);
+    assign(x, keeps(i), window, sender);
+#ifdef MUTANT_UNNEEDED_EXPORT
+    forgotten[x] = !more;
+#endif
+    tell(sender, EXPORT_IDS, n, x, 0);
+    release(n);
+    work_wanted = 1
+}
+
 inline lose(rank) { /* event Lost(rank): Master._lose, SearchTree.lost */
     lost[rank] = 1;
     for (n : 0 .. IDS - 1) {
@@ -403,6 +580,12 @@ inline lose(rank) { /* event Lost(rank): Master._lose, SearchTree.lost */
         :: else
         fi
     }
+#ifndef MUTANT_LOST_OWNER
+    if
+    :: rank == OWNER -> end_part(0); end_part(1)
+    :: else
+    fi;
+#endif
     out[rank] = 0; told[rank] = 0; stopping[rank] = 0;
     work_wanted = 1;
     ended = 1; /* EveryWorkerLostError, unless a worker is left */
@@ -438,6 +621,13 @@ inline received() { /* Master._received */
         :: kind == SPLIT -> on_split()
         :: kind == STOPPED -> out[sender] = 0; stopping[sender] = 0
         :: kind == PONG -> ignored = 1
+        :: kind == FAILED -> /* Master._halt */
+            halted = 1;
+#ifdef MUTANT_FAILED_IS_DONE
+            out[sender] = 0
+#endif
+        :: kind == OFFLOAD -> on_offload()
+        :: kind == EXPORT -> on_export()
         fi
     :: else -> ignored = 1
     fi
@@ -472,7 +662,7 @@ inline request_split() { /* the second half of SearchTree.job_updates */
 }
 
 active proctype master() {
-    byte changes = CHANGES, splits = SPLITS, suspicions = SUSPICIONS;
+    byte changes = CHANGES, splits = SPLITS, suspicions = SUSPICIONS, halts = HALTS;
     byte sender, i, n, w, x, window, was, waiting;
     short level;
     bit over, more, ignored;
@@ -509,6 +699,7 @@ active proctype master() {
             if
             :: window = 0 :: window = NARROW :: window = WIDE
             fi
+        :: halts > 0 && !over -> halts--; kind = STOP
         :: !lost[0] && (dead[0] || suspicions) -> sender = 0; kind = RESET
         :: !lost[1] && (dead[1] || suspicions) -> sender = 1; kind = RESET
 #if WORKERS > 2
@@ -519,6 +710,7 @@ active proctype master() {
             if
             :: kind == JOB_UPDATE && (status[n] == ABSENT || status[n] == GROWN) /* no question of its own */
             :: kind == JOB_UPDATE && !(status[n] == ABSENT || status[n] == GROWN) -> question[n] = window
+            :: kind == STOP -> halted = 1 /* event Halt */
             :: kind == RESET ->
                 suspicions = suspicions - !dead[sender];
                 lose(sender)
