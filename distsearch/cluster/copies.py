@@ -123,6 +123,7 @@ class Copies:
 
     def _forget(self, job_id, copied):
         self._jobs.pop(job_id, None)
+        self.changed.discard(job_id)  # the id may soon be another job's
         self._shared -= copied is not None and copied.copied
 
     def changed_owners(self) -> list[tuple[int, list[int]]]:

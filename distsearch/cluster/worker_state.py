@@ -190,9 +190,10 @@ class WorkerRun:
         Each rank does a search that ranks cannot share by itself.
         """
         self.end_exchange()
+        if len(ranks) < 2 or not self.setup.can_join:  # a batch runner has no one job
+            return
         known = self.job is not None and self.runner.job_id == job_id
-        known = known or any(job_id in jobs["job_id"] for jobs in self.queue)
-        if len(ranks) > 1 and self.setup.can_join and known:
+        if known or any(job_id in jobs["job_id"] for jobs in self.queue):
             self.exchange = Exchange(self.number, job_id, host, ranks, now)
 
     def end_exchange(self) -> None:

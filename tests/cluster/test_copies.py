@@ -213,6 +213,12 @@ def test_a_job_that_everybody_has_lost_waits_again(copies):
     assert copy_to(copies, 6) == [0]
 
 
+def test_no_owner_is_told_of_others_of_an_earlier_job_of_the_same_id(copies):
+    assert copies.lost(1) == ([], [])
+    copies.assigned(3, job(0))
+    assert changed_owners(copies) == {}
+
+
 def test_an_answer_counts_when_the_stopped_owner_is_lost(copies):
     copy_to(copies, 3, 5)
     copies.take_in(3, result(0, 100))

@@ -90,6 +90,15 @@ def steer(worker, node, low, high):
     )
 
 
+def test_hosts_that_search_a_job_as_well_are_nothing_to_it(opened):
+    worker, _, _ = opened
+    worker.handle(jobs_message(RUN, 2 * STEP, 9 * STEP))
+    worker.work()
+    assert worker.handle(Message(MessageType.HOSTS, RUN, from_records(np.array([0, 0, 1, 3], np.int64)))) == []
+    assert worker.peer_messages() == []
+    assert records_of(work(worker))["complete"].all()
+
+
 def test_all_that_fit_are_at_work_at_once_and_answered_as_they_end(opened):
     worker, clock, runner = opened
     sizes = [350, 100, 900, 50, 120, 120, 10, 700, 100, 100, 2000]
