@@ -36,7 +36,10 @@ AGAINST_CHANCE = [
 SHARED_BY = [*POLICIES, "split", "split"]  # only with it are jobs split, offloaded and exported
 WAYS = ["search"] * 5 + ["moves", "perft", "solve", "solve", "chance"]
 SAVES = {"search", "moves", "perft", "solve"}  # ways that a checkpoint goes with
-FIRST_SLICE = 1000  # nodes, of a worker that does not know its rate yet
+# Nodes of the longest slice: the first, of a worker that does not know its rate yet; but of Othello up to 7,000 are
+# searched without a pause, here at most 2.3 times as long.
+LONGEST_SLICE = {"othello": 20_000}
+FIRST_SLICE = 4000
 SHORTEST_DEADLINE = 0.03  # seconds: a worker takes 14 ms at most for a batch of positions, and hears nothing meanwhile
 
 
@@ -132,7 +135,7 @@ def _part(rng, way, options, seed, rate, goes_on):
         table=1,
         hosts=rng.choice((1, rng.randint(1, submasters or workers))),
         submasters=submasters,
-        faults=random_faults(rng, workers, submasters, rate),
+        faults=random_faults(rng, workers, submasters, rate, LONGEST_SLICE.get(options.game, FIRST_SLICE)),
     )
     joint, timeline = rng.random() < 0.5, rng.choice((0, 0, 100)) * (not submasters)
     span, count = 10 ** rng.uniform(-2.5, 0) * 1e5 / rate, rng.randint(1, 3) if goes_on else rng.choice((0, 0, 1))
@@ -155,13 +158,16 @@ def _changes(rng, way, options, machine):
         yield FailOnce(ranks[-1], rng.choice((None, 1, 1, 10)))
 
 
-def random_faults(rng, workers, submasters, rate):
-    """Faults of all ranks but a worker and its sub-master, if it has one, so that some worker is always left."""
+def random_faults(rng, workers, submasters, rate, longest):
+    """Faults of all ranks but a worker and its sub-master, if it has one, so that some worker is always left.
+
+    longest: nodes of a slice.
+    """
     leaders = blocks(workers + submasters + 1, submasters)
     spared = next(([leader, rng.choice(ranks)] for leader, ranks in leaders.items()), [rng.randint(1, workers)])
     ranks = [rank for rank in range(1, workers + submasters + 1) if rank not in spared]
     rng.shuffle(ranks)
-    deadline = max(SHORTEST_DEADLINE, rng.choice((6, 6, 20, 100)) * FIRST_SLICE / rate)
+    deadline = max(SHORTEST_DEADLINE, rng.choice((1.5, 1.5, 5, 25)) * longest / rate)
     dying, slow, late = (ranks[: rng.choice((0, 0, 1, 2, workers))] for _ in range(3) if rng.shuffle(ranks) is None)
     span = 10 ** rng.uniform(-4, 0) * 1e5 / rate  # of most runs at such a rate
     return Faults(
