@@ -130,7 +130,8 @@ class Session:
             self.close()
             return None  # type: ignore[return-value]
         self.turns.only = mpi_runtime.only_thread()
-        self.cluster = MpiCluster(self._comm, self._worker_timeout, self.progress.note, self._submasters, self._guarded)
+        how = self._submasters, self._guarded, self.interrupted
+        self.cluster = MpiCluster(self._comm, self._worker_timeout, self.progress.note, *how)
         most = max(Counter(self.cluster.hosts.values()).values())
         self.cluster.on_gpu, self.cluster.all_on_gpu = self._device != "cpu", self._device == "gpu"
         self.cluster.cards = self._cards

@@ -8,10 +8,10 @@ from .. import games
 from ..api.applicability import check
 from ..api.book import WITHOUT
 from ..api.compiling import CompileMode
-from ..api.interrupts import Interrupts, ignore
+from ..api.interrupts import Interrupts
 from ..api.progress import Progress
 from ..api.session import Session
-from ..cluster import beginning, mpi_runtime
+from ..cluster import beginning, mpi_runtime, worker_signals
 from ..cluster.trace import MOST
 from ..core.errors import print_error
 from ..core.saved import Saved
@@ -37,7 +37,7 @@ class Launch:
         self._at_end = contextlib.ExitStack()  # of ``lead``
         self.is_first = self.comm is None or self.comm.Get_rank() == 0
         if not self.is_first:
-            ignore()
+            worker_signals.catch()
 
     @property
     def interrupted(self):

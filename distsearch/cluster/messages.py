@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike
 
-VERSION = 15
+VERSION = 16
 
 
 class MessageType(IntEnum):
@@ -58,6 +58,7 @@ class MessageType(IntEnum):
     #               ends where the window is empty
     OFFLOAD_RESULT = 32  # master → w: int64, rows: a part's number, and bounds of its score
     FAILED = 33  # w → master: UTF-8, why w can do no job of this run
+    TOLD_TO_END = 34  # w → master: int64, a rank and the number of the signal that it got
 
 
 _TYPES = (None, *MessageType)  # by number; a call of the enum takes twelve times as long

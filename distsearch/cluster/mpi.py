@@ -6,6 +6,7 @@ and has been silent for so many seconds; it may be only slow, and rejoin. The de
 known at once, for its wakeup socket is gone. The workers of a sub-master that has died leave with it.
 """
 
+import signal
 import time
 from collections.abc import Callable, Mapping
 
@@ -27,10 +28,12 @@ from .trace import Timers
 from .wakeup import Wakeup
 from .worker import Worker
 from .worker_links import PARTING, WorkerLinks, barrier, tells_of_a_failure
+from .worker_signals import caught, message_of, to_signal
 
 _MASTER = 0
 _MASTERS = 3  # timeouts for which a master may be silent: it does one thing at a time
 _BEGINNING = 120.0  # seconds until its first message
+_PASSED_ON = 0.2  # seconds in which mpirun passes a signal to all ranks
 _REGULAR = MessageType.NODE_COUNT, MessageType.METRICS  # come again and again, whatever there is to do
 
 
@@ -39,7 +42,8 @@ class MpiCluster(Cluster):
 
     worker_timeout: seconds after which a silent worker is lost, or None; say(text): takes a line that says so;
     submasters: how many, see ``submaster.blocks``, 0 for none; guarded: whether the workers are those of a service
-    (see ``Worker``); where they can, they wake rank 0 by ``descriptor``.
+    (see ``Worker``); where they can, they wake rank 0 by ``descriptor``; interrupted: whether this rank is to end
+    already: else it gets the signal that another rank was told to end by.
     """
 
     def __init__(
@@ -49,9 +53,11 @@ class MpiCluster(Cluster):
         say: Callable[[str], None] = lambda text: None,
         submasters: int = 0,
         guarded: bool = False,
+        interrupted: Callable[[], bool] = lambda: False,
     ):
         super().__init__()
-        self.comm, self._say = comm, say
+        self.comm, self._say, self._interrupted = comm, say, interrupted
+        self._told: tuple[float, Message] | None = None  # when, and how another rank was told to end
         self.ranks, self.submasters = comm.Get_size(), submasters
         self.workers = self.ranks - 1 - submasters
         self._wakeup = wakeup = Wakeup()
@@ -65,7 +71,17 @@ class MpiCluster(Cluster):
         behind = {leader: {rank: known[rank][0] for rank in its} for leader, its in leaders.items()}
         self._master = Master({rank: known[rank][0] for rank in ranks}, submasters=behind)
         self._links = WorkerLinks(
-            comm, self._master, self._master, ranks, known, wakeup, worker_timeout, survives, say, LAST_WAITS
+            comm,
+            self._master,
+            self._master,
+            ranks,
+            known,
+            wakeup,
+            worker_timeout,
+            survives,
+            say,
+            LAST_WAITS,
+            self._note_told,
         )
         self._closed = False
 
@@ -75,6 +91,8 @@ class MpiCluster(Cluster):
 
     def turn(self) -> bool:
         """Take in one message, if one is here; return whether there was any."""
+        if self._told:
+            self._end_as_told(*self._told)
         arrived = self._links.poll()
         if arrived is None:
             return False
@@ -85,6 +103,19 @@ class MpiCluster(Cluster):
         if message.type not in _REGULAR:
             self._rest.reset()
         return True
+
+    def _note_told(self, message):
+        self._told = self._told or (time.monotonic(), message)
+
+    def _end_as_told(self, when, message):
+        """Have this rank end by a signal that only another rank got; mpirun may be about to pass it to all of them."""
+        if self._interrupted():
+            self._told = None
+        elif time.monotonic() - when >= _PASSED_ON:
+            self._told = None
+            rank, number = to_signal(message)
+            self._say(f"distsearch: rank {rank} got {signal.Signals(number).name}: the job ends")
+            signal.raise_signal(number)
 
     def awoken(self) -> None:
         self._wakeup.empty()
@@ -215,8 +246,14 @@ def _without(above):
 def _lead(comm, ranks, how, known, wakeup, worker_timeout, survives, guard):
     """Be the sub-master of some ranks; how: arguments of ``Submaster``."""
     submaster, rest = Submaster({rank: known[rank][0] for rank in ranks}, *how), BackOff()
-    links = WorkerLinks(comm, submaster, submaster.master, ranks, known, wakeup, worker_timeout, survives)
+
+    def tell(message):
+        links.mailbox.send(_MASTER, message)
+
+    links = WorkerLinks(comm, submaster, submaster.master, ranks, known, wakeup, worker_timeout, survives, tell=tell)
     while not submaster.has_left:
+        if caught:
+            tell(message_of(MPI.COMM_WORLD.Get_rank()))
         arrived = links.poll()
         if guard and arrived and arrived[0] == _MASTER:
             guard.heard()
@@ -243,6 +280,8 @@ def _work(worker, mailbox, wakeup, guard, above, peer_mailbox, notified):
     now = time.perf_counter()
     while not worker.has_left:
         began = now
+        if caught:
+            mailbox.send(above, message_of(MPI.COMM_WORLD.Get_rank()))
         arrived = mailbox.receive()
         if guard:
             if arrived:
@@ -276,8 +315,8 @@ def _work(worker, mailbox, wakeup, guard, above, peer_mailbox, notified):
 def _anything_to_do(worker, mailbox, guard):
     has_mail = mailbox.has_mail
     if guard:
-        return lambda: has_mail() or worker.can_join or guard.due()
-    return lambda: has_mail() or worker.can_join
+        return lambda: has_mail() or worker.can_join or bool(caught) or guard.due()
+    return lambda: has_mail() or worker.can_join or bool(caught)
 
 
 def _leave(comm, worker, mailbox, seconds, survives, above, peer_mailbox=None):

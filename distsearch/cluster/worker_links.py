@@ -66,6 +66,7 @@ class WorkerLinks:
         worker_timeout: seconds after which a silent worker is lost, or None.
         survives: whether to go on without some workers.
         say: takes a line that says that a worker is lost.
+        tell: takes a TOLD_TO_END message, which is not for the machine.
         last: see ``Liveness``.
     """
 
@@ -81,7 +82,9 @@ class WorkerLinks:
         survives: bool,
         say: Callable[[str], None] = lambda text: None,
         last: int = 1,
+        tell: Callable[[Message], None] = lambda message: None,
     ):
+        self._tell = tell
         self._comm, self._machine, self._master, self._wakeup, self._say = comm, machine, master, wakeup, say
         here = MPI.Get_processor_name()
         self._hosts = {rank: known[rank][0] for rank in ranks}
@@ -112,7 +115,10 @@ class WorkerLinks:
             self._pinged.discard(sender)
             if message.type == MessageType.PING:
                 self.mailbox.send(sender, Message(MessageType.PONG, 0))
-        self.dispatch(Received(sender, message), sender)
+        if message.type == MessageType.TOLD_TO_END:
+            self._tell(message)
+        else:
+            self.dispatch(Received(sender, message), sender)
         return arrived
 
     def dispatch(self, event: NamedTuple, awake: int | None = None) -> None:

@@ -1,5 +1,6 @@
 """Ctrl-C and SIGTERM: the best result so far, marked as incomplete, and the exit status that shells expect."""
 
+import os
 import signal
 import subprocess
 import time
@@ -44,6 +45,22 @@ def test_a_search_ends_with_its_best_so_far(ranks, search, name, moment, full):
     assert found["pv"][0] == found["move"]
     assert isinstance(found["score"], int)
     assert found["depth"] >= 1
+    assert TRACEBACK not in done.err
+
+
+@pytest.mark.parametrize("submasters", [0, 1], ids=["", "below a sub-master"])
+def test_a_signal_to_one_worker_ends_the_search_as_one_to_rank_0_does(submasters):
+    rank = 2
+    with Job("search", "othello", "--depth", "30", "--submasters", str(submasters), "--json", ranks=3) as job:
+        job.wait_for_handlers()
+        job.wait_for_work(1.2)
+        os.kill(job.ranks()[rank], signal.SIGTERM)
+        done = job.finish(SOON)
+    assert done.status == 143
+    (found,) = done.results
+    assert found["complete"] is False
+    assert found["move"] in FIRST_MOVES
+    assert f"distsearch: rank {rank} got SIGTERM: the job ends" in done.err
     assert TRACEBACK not in done.err
 
 
