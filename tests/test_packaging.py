@@ -11,7 +11,7 @@ import pytest
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[1]
-TOOLS = {"audit", "docs", "test"}  # extras that no user takes
+TOOLS = {"fuzz", "audit", "docs", "test"}  # extras that no user takes
 
 
 @pytest.fixture(scope="module")
