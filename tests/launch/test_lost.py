@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import faults
+
 from ..api.solving import late_lines
 from .running import SOON, TRACEBACK, Job, mpirun_is_open_mpi, run, wait_for
 from .test_failures import FAILING
@@ -81,6 +83,11 @@ def test_a_search_goes_on_without_workers_that_are_killed(name, victims, whole, 
     assert (done.status, found(done)) == (int(name == "solve"), expected), done.err
     assert lost(done.err) == list(victims)
     assert TRACEBACK not in done.err
+
+
+@pytest.mark.usefixtures("solving")
+def test_faults_at_random_moments(seed, tmp_path, capsys, full):
+    assert faults.campaign(100 if full else 4, seed, tmp_path), capsys.readouterr().out
 
 
 def test_nobody_is_left_to_do_the_work(solving):
