@@ -16,6 +16,7 @@ from .faulty_cases import SAVES, WAYS, Case, Part, drawn
 from .faulty_runs import answers, do
 
 RARE = {"FORGET", "TT_UPDATE"}  # messages that a hundred runs may have none of
+ABSENT = {"TOLD_TO_END"}  # by a signal, of which virtual ranks get none
 RUNS = 300  # seeds that are always the same, so that each kind of fault is among them
 
 
@@ -27,7 +28,7 @@ def test_the_answer_is_that_of_one_worker_whatever_goes_wrong(part, full, seed):
     wrong = {done.seed: done.wrong for done in runs if done.wrong}
     assert not wrong, f"python -m tests.api.faulty_runs --runs 1 --seed {next(iter(wrong))}: {wrong}"
     messages = sum((done.messages for done in runs), Counter())
-    assert {each.name for each in MessageType} - messages.keys() <= RARE
+    assert {each.name for each in MessageType} - messages.keys() <= RARE | ABSENT
 
 
 def test_faults_of_all_kinds_are_among_them():

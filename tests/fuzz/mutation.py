@@ -155,7 +155,8 @@ def of_archive(data: bytes, rng: random.Random) -> bytes:
             name = rng.choice(list(arrays))
             arrays = {**arrays, **_changed(name, arrays, rng)} if rng.random() < 0.95 else _without(arrays, name)
         return archived(header, arrays, rng.random() < 0.05)
-    except (ValueError, TypeError, RuntimeError):  # numpy has no such array, or writes none; JSON has no such text
+    except (ArithmeticError, RuntimeError, TypeError, ValueError):
+        # numpy has no such array, or writes none; JSON has no such text
         return of_bytes(data, rng)
 
 

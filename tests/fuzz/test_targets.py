@@ -101,6 +101,11 @@ def test_a_changed_archive_has_a_right_checksum(rng):
     assert read > 250
 
 
+def test_a_change_that_numpy_refuses_is_another_change(rng):
+    data = mutation.archived({"kind": "notes"}, {"text": np.array(["-1"])})  # which is no unsigned number
+    assert all(mutation.of_archive(data, rng) for _ in range(2000))
+
+
 def test_a_seed_gives_the_same_changes(seed):
     for target in TARGETS.values():
         data = target.seeds()[0]
