@@ -129,7 +129,11 @@ class Job:
         if not self._size:
             return {0: self._process.pid}
         variables = ((pid, entry) for pid, environment in self._members().items() for entry in environment)
-        return {int(entry.split(b"=")[1]): pid for pid, entry in variables if entry.startswith(_RANKS)}
+        found = {}
+        for pid, entry in sorted(variables):  # processes that a rank has started, such as compilers, come after it
+            if entry.startswith(_RANKS):
+                found.setdefault(int(entry.split(b"=")[1]), pid)
+        return found
 
     @property
     def over(self):

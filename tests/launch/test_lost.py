@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import faults
+from benchmarks.faults import __main__ as faults
 
 from ..api.solving import late_lines
 from .running import SOON, TRACEBACK, Job, mpirun_is_open_mpi, run, wait_for

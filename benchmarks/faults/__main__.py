@@ -1,0 +1,219 @@
+"""Real ranks that are killed, crash, are held up or get no memory, at random moments: are all answers right?
+
+    python -m benchmarks.faults --kills 1000 --seed 1 --output FOLDER     under the mpirun on PATH
+
+Each run is drawn from its own seed: what is asked, ranks, sub-masters, ranks with an emulated GPU, whom it hits, how
+and when. Jobs go on without workers that die (docs/faults.md), so a run in which only workers are hit must give the
+right answer, unless it says that not all ranks had met, or that there was no memory. One whose rank 0 is killed has a
+checkpoint, and is resumed without faults to the right answer, as is training that any rank was killed of. FOLDER gets
+a line of JSON a run in `runs.jsonl`, and what each run printed. A table follows; the status is 1 if an answer was wrong
+or lost, a job did not end in time, processes were left, or there was a traceback that no lack of memory explains.
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import random
+import resource
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.launch.running import COMMAND_LINE, TRACEBACK, Finished, Job, handles, mpirun_is_open_mpi, wait_for
+
+from .works import CHECKPOINT_SECONDS, Work, all_works
+
+TIMEOUT = 3  # seconds, the worker timeout under MPICH
+PATIENCE = 90  # seconds after the last fault, until a job that still runs counts as one without an end
+NO_MEMORY = "no memory"
+_NOT_MET = "before all had met"
+_FAULTS = ["SIGKILL"] * 5 + ["SIGSEGV"] * 2 + ["SIGSTOP", NO_MEMORY]
+_ENDS = ["right", "resumed", "not met", "no memory", "wrong", "lost", "no end", "left", "traceback"]
+_BAD = _ENDS[4:]
+
+
+class Case(NamedTuple):
+    """A run. early: hit from its start on, else once ranks have loaded; victims: (rank, fault, seconds), in order."""
+
+    name: str
+    early: bool
+    ranks: int
+    submasters: int
+    gpus: list[int]  # ranks that have an emulated one
+    victims: list[tuple[int, str, float]]
+
+    @property
+    def hits_rank_0(self) -> bool:
+        """Whether rank 0 dies."""
+        return any(rank == 0 for rank, _, _ in self.victims)
+
+
+class Struck(NamedTuple):
+    """What came of a case's faults: how many hit a living rank, processes that are stopped, a checkpoint's age then."""
+
+    hit: int
+    stopped: list[int]
+    age: float | None  # seconds since rank 0, which was killed, had saved
+
+
+class Ended(NamedTuple):
+    """How a run ended: one of _ENDS, seconds to that after the last fault, and what was printed."""
+
+    end: str
+    seconds: float
+    printed: str
+
+
+def drawn(seed: int, works: dict[str, Work]) -> Case:
+    """Return the Case of a seed."""
+    rng = random.Random(seed)
+    name = rng.choice(list(works))
+    work, ranks = works[name], rng.randint(3, 6)
+    submasters = rng.choice((0, 0, 1)) if ranks >= 4 and work.submasters else 0
+    workers = list(range(1, ranks))
+    gpus = sorted(rng.sample(workers, rng.choice((1, 2)))) if work.gpu and not submasters and rng.random() < 0.2 else []
+    faults = _FAULTS
+    if not work.survives:
+        hit, faults = [rng.randrange(ranks)], ["SIGKILL", "SIGSEGV"]
+    elif work.saves and rng.random() < 0.25:
+        hit, faults = [0], ["SIGKILL"]
+    else:  # some worker that has its sub-master is left
+        spared = {1, ranks - 1} if submasters else {rng.choice(workers)}
+        others = [rank for rank in workers if rank not in spared]
+        hit = rng.sample(others, min(len(others), rng.choice((1, 1, 2, 3))))
+    times = {rank: rng.uniform(0, work.span) for rank in hit}
+    victims = sorted(((rank, rng.choice(faults), times[rank]) for rank in hit), key=lambda each: each[2])
+    return Case(name, rng.random() < 0.2, ranks, submasters, gpus, victims)
+
+
+def started(case: Case, work: Work) -> Job:
+    """Start the job of a case, which goes on without workers that die."""
+    how = [] if mpirun_is_open_mpi() else ["--worker-timeout", str(TIMEOUT)]
+    how += ["--submasters", str(case.submasters)] if case.submasters else []
+    how += ["--device", "auto"] if case.gpus else []
+    emulated = ("-m", "benchmarks.faults.emulated", ",".join(map(str, case.gpus)))
+    return work.start(how, case.hits_rank_0, ranks=case.ranks, program=emulated if case.gpus else COMMAND_LINE)
+
+
+def strike(job: Job, case: Case, work: Work) -> Struck:
+    """Do what a case says."""
+    wait_for(lambda: job.over or len(job.ranks()) == case.ranks)
+    if not case.early:
+        wait_for(lambda: job.over or all(handles(process, signal.SIGTERM) for process in job.ranks().values()))
+    began, hit, stopped, age, processes = time.monotonic(), 0, [], None, job.ranks()
+    for rank, fault, when in case.victims:
+        time.sleep(max(0.0, when - (time.monotonic() - began)))
+        if job.over or rank not in processes:
+            break
+        with contextlib.suppress(ProcessLookupError):
+            if rank == 0 and work.checkpoint.exists():
+                age = time.time() - work.checkpoint.stat().st_mtime
+            _do(fault, processes[rank])
+            hit += 1
+            if fault == "SIGSTOP":
+                stopped.append(processes[rank])
+    return Struck(hit, stopped, age)
+
+
+def _do(fault, process):
+    if fault == NO_MEMORY:
+        resource.prlimit(process, resource.RLIMIT_AS, (1 << 20, resource.prlimit(process, resource.RLIMIT_AS)[1]))
+    else:
+        os.kill(process, getattr(signal, fault))
+
+
+def end_of(job: Job, work: Work, stopped: list[int]) -> Finished | None:
+    """Return what a job leaves, None if it does not end; a rank that was held up goes on once it has been missed."""
+    if stopped:
+        with contextlib.suppress(AssertionError):
+            wait_for(lambda: work.done(job), 2 * TIMEOUT)
+        for process in stopped:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGCONT)
+    return work.end(job, PATIENCE)
+
+
+def run_of(case: Case, work: Work) -> tuple[Struck, Ended]:
+    """Do a run."""
+    with started(case, work) as job:
+        struck = strike(job, case, work)
+        began = time.monotonic()
+        done = end_of(job, work, struck.stopped)
+        took = time.monotonic() - began
+        if done is None:
+            return struck, Ended("no end", took, "")
+        printed = f"{done.out}\n{done.err}"
+        try:
+            wait_for(lambda: not job.left, 10)
+        except AssertionError:
+            return struck, Ended("left", took, printed)
+    if done.status != 0 and _NOT_MET not in done.err and (case.hits_rank_0 or not work.survives):
+        right, resumed = work.resumed(done, case.ranks)
+        printed += f"\nresumed:\n{resumed.out}\n{resumed.err}"
+        return struck, Ended("resumed" if right else "wrong", took, printed)
+    return struck, Ended(_end_by(done, case, work), took, printed)
+
+
+def _end_by(done, case, work):
+    """Return the end of a job that is not resumed."""
+    if done.status == 0:
+        return "right" if work.found_in(done) == work.expected else "wrong"
+    if _NOT_MET in done.err:
+        return "not met"
+    if any(fault == NO_MEMORY for _, fault, _ in case.victims):
+        return "no memory"
+    return "traceback" if TRACEBACK in done.err else "lost"
+
+
+def campaign(kills: int, seed: int, folder: Path) -> bool:
+    """Do runs from a seed on until so many faults have hit; print the table; return whether all went well."""
+    folder.mkdir(parents=True, exist_ok=True)
+    counts = {"ends": Counter(dict.fromkeys(_ENDS, 0)), "faults": Counter(), "asked": Counter(), "with": Counter()}
+    longest, oldest, first, began, works = 0.0, 0.0, seed, time.monotonic(), all_works(folder)
+    while counts["faults"].total() < kills:
+        case = drawn(seed, works)
+        struck, ended = run_of(case, works[case.name])
+        _count(counts, case, struck, ended)
+        longest, oldest = max(longest, ended.seconds), max(oldest, struck.age or 0.0)
+        row = {"seed": seed, **case._asdict(), "hit": struck.hit, "age": struck.age, **ended._asdict()}
+        (folder / f"{seed}.txt").write_text(row.pop("printed"))
+        with (folder / "runs.jsonl").open("a") as rows:
+            rows.write(json.dumps(row) + "\n")
+        if ended.end in _BAD:
+            print(f"seed {seed}: {ended.end}: {case}", flush=True)
+        seed += 1
+    kind = "Open MPI" if mpirun_is_open_mpi() else "MPICH"
+    print(f"{kind}: {seed - first} runs from seed {first}, {counts['faults'].total()} faults, ", end="")
+    print(f"{time.monotonic() - began:.0f} s; longest end after the last fault {longest:.1f} s")
+    print(f"oldest checkpoint when rank 0 was killed: {oldest:.2f} s, of an interval of {CHECKPOINT_SECONDS} s")
+    for title, found in counts.items():
+        print(f"{title}: " + ", ".join(f"{name} {count}" for name, count in found.items()))
+    return not any(counts["ends"][end] for end in _BAD)
+
+
+def _count(counts, case, struck, ended):
+    counts["ends"][ended.end] += 1
+    counts["asked"][case.name] += 1
+    counts["with"].update({"sub-masters": case.submasters > 0, "emulated GPUs": bool(case.gpus)})
+    for rank, fault, _ in case.victims[: struck.hit]:
+        counts["faults"][f"{fault} of {'rank 0' if rank == 0 else 'a worker'}"] += 1
+
+
+def main() -> int:
+    """Run the command line; return its exit status."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kills", type=int, default=1000, metavar="N", help="faults that hit (default 1000)")
+    parser.add_argument("--seed", type=int, default=1, metavar="S", help="of the first run (default 1)")
+    parser.add_argument("--output", metavar="FOLDER", help="for rows and what runs print (default: a temporary one)")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        return 0 if campaign(args.kills, args.seed, Path(args.output or scratch)) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,184 @@
+"""What jobs are asked while ranks are killed, and what their answers have to be."""
+
+import contextlib
+import random
+import signal
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from distsearch.evaluation import tuple_network
+from distsearch.games import connect4
+from distsearch.games.random_play import random_positions
+from distsearch.server.client import Client, ServiceError
+from tests.launch.running import PATIENCE, Finished, Job, run, wait_for
+
+CHECKPOINT_SECONDS = 0.3
+_SAVING = {"DISTSEARCH_CHECKPOINT_SECONDS": str(CHECKPOINT_SECONDS)}
+_KEPT = "score", "proved", "complete", "counts", "depth", "average", "maximum", "moves"  # the same on any ranks
+_ANSWERED = 30  # seconds, for a service to end once it has answered
+
+
+class Work:
+    """A command line that prints its answers and ends.
+
+    span: seconds in which its faults come; saves: whether a checkpoint keeps what it has found, so that rank 0 may be
+    killed; gpu: whether a rank with a GPU can do it; submasters: whether it takes them; survives: whether it goes on
+    without workers that die.
+    """
+
+    survives = True
+
+    def __init__(self, *arguments: str, span: float, saves: bool = True, gpu: bool = True, submasters: bool = True):
+        self.arguments, self.span, self.saves, self.gpu, self.submasters = arguments, span, saves, gpu, submasters
+        self.expected: list[Any] = []
+
+    def prepare(self, folder: Path) -> None:
+        """Find the right answers, by one rank; folder: for what a run keeps in files."""
+        self.checkpoint = folder / "checkpoint"
+        done = run(*self.arguments, timeout=300)
+        assert done.status == 0, done.err
+        self.expected = self.found_in(done)
+
+    def start(self, options: list[str], saved: bool, **job: Any) -> Job:
+        """Start the job; saved: whether it is to keep a checkpoint."""
+        self.checkpoint.unlink(missing_ok=True)
+        options = [*options, *(["--checkpoint", str(self.checkpoint)] if saved else [])]
+        return Job(*self.arguments, *options, environment=_SAVING, survives=self.survives, **job)
+
+    def done(self, job: Job) -> bool:
+        """Whether there is nothing left to wait for."""
+        return job.over
+
+    def end(self, job: Job, patience: float) -> Finished | None:
+        """Return what a job leaves, None if it does not end within so many seconds."""
+        try:
+            return job.finish(patience)
+        except pytest.fail.Exception:
+            return None
+
+    def found_in(self, done: Finished) -> list[Any]:
+        """Return what of an output is the answer."""
+        return [_kept(each) for each in done.results] or done.out.splitlines()
+
+    def resumed(self, done: Finished, ranks: int) -> tuple[bool, Finished]:
+        """Go on from what a killed job has saved; return whether the answers are right, and what the run leaves."""
+        finished = run(*self.arguments, "--checkpoint", str(self.checkpoint), "--resume", timeout=300)
+        return finished.status == 0 and self.found_in(finished) == self.expected, finished
+
+
+class Service(Work):
+    """A service whose client asks for several searches at once; it is ended when all are answered."""
+
+    def __init__(self, requests: list[dict[str, Any]], span: float):
+        super().__init__("serve", span=span, saves=False)
+        self._requests = requests
+        self._threads = ThreadPoolExecutor()
+        self._answers: Future[list[Any]]
+
+    def prepare(self, folder: Path) -> None:
+        self.checkpoint, self._socket = folder / "unused", folder / "socket"
+        self.arguments = "serve", "--book", "none", "--socket", str(self._socket)
+        with self.start([], False, ranks=1) as job:
+            done = self.end(job, 300)
+        assert done, "a service does not end"
+        assert done.status == 0, done.err
+        self.expected = self.found_in(done)
+
+    def start(self, options: list[str], saved: bool, **job: Any) -> Job:
+        self._socket.unlink(missing_ok=True)
+        started = super().start(options, saved, **job)
+        self._answers = self._threads.submit(self._ask, started)
+        return started
+
+    def _ask(self, job):
+        while True:
+            try:
+                with Client(str(self._socket)) as client:
+                    asked = [client.submit(**request) for request in self._requests]
+                    return [_kept(each) for answers in asked for each in _list(answers.result())]
+            except ServiceError:
+                if job.over or self._socket.exists():
+                    raise
+                wait_for(lambda: job.over or self._socket.exists(), PATIENCE)
+
+    def done(self, job: Job) -> bool:
+        return job.over or self._answers.done()
+
+    def end(self, job: Job, patience: float) -> Finished | None:
+        with contextlib.suppress(AssertionError):
+            wait_for(lambda: self.done(job), patience)
+        if not job.over and self._answers.done():
+            job.signal_first_rank(signal.SIGTERM)
+        return super().end(job, _ANSWERED)
+
+    def found_in(self, done: Finished) -> list[Any]:
+        return self._answers.result() if self._answers.exception() is None else [repr(self._answers.exception())]
+
+
+class Training(Work):
+    """Learning, which ends with any of its ranks and goes on from the last file that was saved."""
+
+    survives, games, every = False, 100_000, 2000
+
+    def __init__(self, span: float):
+        learner = "train", "2048", "--board", "2x3", "--asymmetric", "--tuples", "0,1,2,3/2,3,4,5", "--json"
+        super().__init__(*learner, "--games", str(self.games), span=span, gpu=False, submasters=False)
+
+    def prepare(self, folder: Path) -> None:
+        self.checkpoint = folder / "weights.npz"
+        self.arguments = *self.arguments, "--save", str(self.checkpoint), "--save-every", str(self.every)
+        super().prepare(folder)
+
+    def start(self, options: list[str], saved: bool, **job: Any) -> Job:
+        return super().start([], False, **job)
+
+    def found_in(self, done: Finished) -> list[Any]:
+        last = done.results[-1]  # what is learnt by several ranks is never quite the same
+        return [last.get("played"), last.get("complete")]
+
+    def resumed(self, done: Finished, ranks: int) -> tuple[bool, Finished]:
+        told = max((line["games"] for line in done.results), default=0)
+        saved = tuple_network.load(self.checkpoint, "2048", 6).record["games"] if self.checkpoint.exists() else 0
+        finished = run(*self.arguments, "--resume", ranks=ranks, timeout=300)
+        kept = saved % self.every == 0 and told - self.every <= saved
+        return kept and finished.status == 0 and self.found_in(finished) == self.expected, finished
+
+
+def _list(answers):
+    return answers if isinstance(answers, list) else [answers]
+
+
+def _kept(answer):
+    return {name: answer[name] for name in _KEPT if name in answer}
+
+
+def all_works(folder: Path) -> dict[str, Work]:
+    """Return what may be asked, by name, with the right answers; folder: for files of theirs."""
+    rules, path = connect4.rules(), folder / "positions.txt"
+    positions = random_positions(connect4, rules, range(16, 17), 400, random.Random(1))
+    path.write_text("".join(f"{connect4.text(each, rules)}\n" for each in positions))
+    exact = {"game": "connect4", "position": "444444", "exact": True}
+    asked = [
+        exact,
+        {"game": "othello", "board": "6x6", "depth": 13},
+        {"game": "2048", "position": "startpos", "depth": 4, "evaluation": "rows"},
+        {"game": "connect4", "position": [connect4.text(each, rules) for each in positions[:50]], "exact": True},
+    ]
+    search = "search", "connect4", "444444", "--exact", "--book", "none", "--json"
+    counted = "perft", "othello", "--board", "6x6", "--depth", "12", "--json"
+    games = "play", "2048", "--games", "1500", "--depth", "3", "--evaluation", "rows", "--json"
+    found = {
+        "search": Work(*search, span=3.0),
+        "search of othello": Work("search", "othello", "--board", "6x6", "--depth", "13", "--json", span=3.0),
+        "solve": Work("solve", "connect4", "--positions", str(path), "--plain", span=2.5),
+        "perft": Work(*counted, span=2.5, gpu=False, submasters=False),
+        "play": Work(*games, span=2.5, saves=False),
+        "serve": Service(asked, span=3.0),
+        "train": Training(span=2.5),
+    }
+    for work in found.values():
+        work.prepare(folder)
+    return found
