@@ -2,12 +2,13 @@
 
     python -m benchmarks.faults --kills 1000 --seed 1 --output FOLDER     under the mpirun on PATH
 
-Each run is drawn from its own seed: what is asked, ranks, sub-masters, ranks with an emulated GPU, whom it hits, how
-and when. Jobs go on without workers that die (docs/faults.md), so a run in which only workers are hit must give the
-right answer, unless it says that not all ranks had met, or that there was no memory. One whose rank 0 is killed has a
-checkpoint, and is resumed without faults to the right answer, as is training that any rank was killed of. FOLDER gets
-a line of JSON a run in `runs.jsonl`, and what each run printed. A table follows; the status is 1 if an answer was wrong
-or lost, a job did not end in time, processes were left, or there was a traceback that no lack of memory explains.
+Each run is drawn from its own seed: what is asked, ranks, sub-masters, ranks with an emulated GPU, which ranks are hit,
+how and when. Jobs go on without workers that die (docs/faults.md), so a run in which only workers are hit must give the
+right answer, unless it says that not all ranks had met, or a worker had no memory, which ends the job. A run whose rank
+0 is killed saves checkpoints; it is resumed without faults and must then give the right answer, as must training that
+has lost any rank. FOLDER gets a line of JSON for each run in `runs.jsonl`, and the output of each. A table follows; the
+status is 1 if an answer was wrong or missing, a job did not end, processes were left, or there was a traceback for
+which there is no reason.
 """
 
 import argparse
@@ -33,12 +34,29 @@ PATIENCE = 90  # seconds after the last fault, until a job that still runs count
 NO_MEMORY = "no memory"
 _NOT_MET = "before all had met"
 _FAULTS = ["SIGKILL"] * 5 + ["SIGSEGV"] * 2 + ["SIGSTOP", NO_MEMORY]
-_ENDS = ["right", "resumed", "not met", "no memory", "wrong", "lost", "no end", "left", "traceback"]
+_ENDS = [
+    "right",
+    "resumed",
+    "not met",
+    NO_MEMORY,
+    "wrong",
+    "no answer",
+    "no start",
+    "no end",
+    "processes left",
+    "traceback",
+]
 _BAD = _ENDS[4:]
+_MOST_RUNS = 10  # runs for each fault that is to hit
+_MEETING = 1.0  # seconds in which ranks that handle signals meet
 
 
 class Case(NamedTuple):
-    """A run. early: hit from its start on, else once ranks have loaded; victims: (rank, fault, seconds), in order."""
+    """A run.
+
+    early: faults are counted from when all processes exist, else from when all handle signals; victims: (rank, fault,
+    when) in order, as a part of the span of what is asked.
+    """
 
     name: str
     early: bool
@@ -54,11 +72,16 @@ class Case(NamedTuple):
 
 
 class Struck(NamedTuple):
-    """What came of a case's faults: how many hit a living rank, processes that are stopped, a checkpoint's age then."""
+    """What came of a case's faults.
 
-    hit: int
+    hit: (rank, fault) of those that hit a living rank; stopped: processes; first: seconds to the first one, None if
+    none hit; age: seconds since rank 0, which was killed, had saved, None if it had not.
+    """
+
+    hit: list[tuple[int, str]]
     stopped: list[int]
-    age: float | None  # seconds since rank 0, which was killed, had saved
+    first: float | None
+    age: float | None
 
 
 class Ended(NamedTuple):
@@ -86,7 +109,7 @@ def drawn(seed: int, works: dict[str, Work]) -> Case:
         spared = {1, ranks - 1} if submasters else {rng.choice(workers)}
         others = [rank for rank in workers if rank not in spared]
         hit = rng.sample(others, min(len(others), rng.choice((1, 1, 2, 3))))
-    times = {rank: rng.uniform(0, work.span) for rank in hit}
+    times = {rank: rng.random() for rank in hit}
     victims = sorted(((rank, rng.choice(faults), times[rank]) for rank in hit), key=lambda each: each[2])
     return Case(name, rng.random() < 0.2, ranks, submasters, gpus, victims)
 
@@ -105,19 +128,21 @@ def strike(job: Job, case: Case, work: Work) -> Struck:
     wait_for(lambda: job.over or len(job.ranks()) == case.ranks)
     if not case.early:
         wait_for(lambda: job.over or all(handles(process, signal.SIGTERM) for process in job.ranks().values()))
-    began, hit, stopped, age, processes = time.monotonic(), 0, [], None, job.ranks()
+    began, hit, stopped, first, age = time.monotonic(), [], [], None, None
     for rank, fault, when in case.victims:
-        time.sleep(max(0.0, when - (time.monotonic() - began)))
-        if job.over or rank not in processes:
-            break
+        time.sleep(max(0.0, when * work.span - (time.monotonic() - began)))
+        process = job.ranks().get(rank)
+        if process is None:
+            continue
+        if rank == 0 and work.checkpoint.exists():
+            age = time.time() - work.checkpoint.stat().st_mtime
         with contextlib.suppress(ProcessLookupError):
-            if rank == 0 and work.checkpoint.exists():
-                age = time.time() - work.checkpoint.stat().st_mtime
-            _do(fault, processes[rank])
-            hit += 1
+            _do(fault, process)
+            hit.append((rank, fault))
+            first = time.monotonic() - began if first is None else first
             if fault == "SIGSTOP":
-                stopped.append(processes[rank])
-    return Struck(hit, stopped, age)
+                stopped.append(process)
+    return Struck(hit, stopped, first, age)
 
 
 def _do(fault, process):
@@ -128,11 +153,11 @@ def _do(fault, process):
 
 
 def end_of(job: Job, work: Work, stopped: list[int]) -> Finished | None:
-    """Return what a job leaves, None if it does not end; a rank that was held up goes on once it has been missed."""
+    """Return what a job leaves, None if it does not end; stopped ranks are continued after two worker timeouts."""
     if stopped:
         with contextlib.suppress(AssertionError):
             wait_for(lambda: work.done(job), 2 * TIMEOUT)
-        for process in stopped:
+        for process in set(stopped) & set(job.ranks().values()):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process, signal.SIGCONT)
     return work.end(job, PATIENCE)
@@ -141,7 +166,10 @@ def end_of(job: Job, work: Work, stopped: list[int]) -> Finished | None:
 def run_of(case: Case, work: Work) -> tuple[Struck, Ended]:
     """Do a run."""
     with started(case, work) as job:
-        struck = strike(job, case, work)
+        try:
+            struck = strike(job, case, work)
+        except AssertionError:
+            return Struck([], [], None, None), Ended("no start", 0.0, "")
         began = time.monotonic()
         done = end_of(job, work, struck.stopped)
         took = time.monotonic() - began
@@ -151,23 +179,23 @@ def run_of(case: Case, work: Work) -> tuple[Struck, Ended]:
         try:
             wait_for(lambda: not job.left, 10)
         except AssertionError:
-            return struck, Ended("left", took, printed)
+            return struck, Ended("processes left", took, printed)
     if done.status != 0 and _NOT_MET not in done.err and (case.hits_rank_0 or not work.survives):
         right, resumed = work.resumed(done, case.ranks)
         printed += f"\nresumed:\n{resumed.out}\n{resumed.err}"
         return struck, Ended("resumed" if right else "wrong", took, printed)
-    return struck, Ended(_end_by(done, case, work), took, printed)
+    return struck, Ended(_end_by(done, case, work, struck), took, printed)
 
 
-def _end_by(done, case, work):
+def _end_by(done, case, work, struck):
     """Return the end of a job that is not resumed."""
     if done.status == 0:
         return "right" if work.found_in(done) == work.expected else "wrong"
-    if _NOT_MET in done.err:
+    if _NOT_MET in done.err and struck.first is not None and (case.early or struck.first < _MEETING):
         return "not met"
-    if any(fault == NO_MEMORY for _, fault, _ in case.victims):
-        return "no memory"
-    return "traceback" if TRACEBACK in done.err else "lost"
+    if any(fault == NO_MEMORY for _, fault in struck.hit):
+        return NO_MEMORY
+    return "traceback" if TRACEBACK in done.err else "no answer"
 
 
 def campaign(kills: int, seed: int, folder: Path) -> bool:
@@ -175,12 +203,19 @@ def campaign(kills: int, seed: int, folder: Path) -> bool:
     folder.mkdir(parents=True, exist_ok=True)
     counts = {"ends": Counter(dict.fromkeys(_ENDS, 0)), "faults": Counter(), "asked": Counter(), "with": Counter()}
     longest, oldest, first, began, works = 0.0, 0.0, seed, time.monotonic(), all_works(folder)
-    while counts["faults"].total() < kills:
+    while counts["faults"].total() < kills and seed - first < _MOST_RUNS * kills:
         case = drawn(seed, works)
         struck, ended = run_of(case, works[case.name])
         _count(counts, case, struck, ended)
         longest, oldest = max(longest, ended.seconds), max(oldest, struck.age or 0.0)
-        row = {"seed": seed, **case._asdict(), "hit": struck.hit, "age": struck.age, **ended._asdict()}
+        row = {
+            "seed": seed,
+            **case._asdict(),
+            "hit": struck.hit,
+            "first": struck.first,
+            "age": struck.age,
+            **ended._asdict(),
+        }
         (folder / f"{seed}.txt").write_text(row.pop("printed"))
         with (folder / "runs.jsonl").open("a") as rows:
             rows.write(json.dumps(row) + "\n")
@@ -189,7 +224,7 @@ def campaign(kills: int, seed: int, folder: Path) -> bool:
         seed += 1
     kind = "Open MPI" if mpirun_is_open_mpi() else "MPICH"
     print(f"{kind}: {seed - first} runs from seed {first}, {counts['faults'].total()} faults, ", end="")
-    print(f"{time.monotonic() - began:.0f} s; longest end after the last fault {longest:.1f} s")
+    print(f"{time.monotonic() - began:.0f} s; longest time from the last fault to the end {longest:.1f} s")
     print(f"oldest checkpoint when rank 0 was killed: {oldest:.2f} s, of an interval of {CHECKPOINT_SECONDS} s")
     for title, found in counts.items():
         print(f"{title}: " + ", ".join(f"{name} {count}" for name, count in found.items()))
@@ -200,14 +235,16 @@ def _count(counts, case, struck, ended):
     counts["ends"][ended.end] += 1
     counts["asked"][case.name] += 1
     counts["with"].update({"sub-masters": case.submasters > 0, "emulated GPUs": bool(case.gpus)})
-    for rank, fault, _ in case.victims[: struck.hit]:
+    for rank, fault in struck.hit:
         counts["faults"][f"{fault} of {'rank 0' if rank == 0 else 'a worker'}"] += 1
 
 
 def main() -> int:
     """Run the command line; return its exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--kills", type=int, default=1000, metavar="N", help="faults that hit (default 1000)")
+    parser.add_argument(
+        "--kills", type=int, default=1000, metavar="N", help="go on until so many faults have hit (default 1000)"
+    )
     parser.add_argument("--seed", type=int, default=1, metavar="S", help="of the first run (default 1)")
     parser.add_argument("--output", metavar="FOLDER", help="for rows and what runs print (default: a temporary one)")
     args = parser.parse_args()

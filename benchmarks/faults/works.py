@@ -18,21 +18,22 @@ from tests.launch.running import PATIENCE, Finished, Job, run, wait_for
 CHECKPOINT_SECONDS = 0.3
 _SAVING = {"DISTSEARCH_CHECKPOINT_SECONDS": str(CHECKPOINT_SECONDS)}
 _KEPT = "score", "proved", "complete", "counts", "depth", "average", "maximum", "moves"  # the same on any ranks
+_TIMED = 4  # ranks
 _ANSWERED = 30  # seconds, for a service to end once it has answered
 
 
 class Work:
     """A command line that prints its answers and ends.
 
-    span: seconds in which its faults come; saves: whether a checkpoint keeps what it has found, so that rank 0 may be
-    killed; gpu: whether a rank with a GPU can do it; submasters: whether it takes them; survives: whether it goes on
-    without workers that die.
+    saves: whether a checkpoint keeps what it has found, so that rank 0 may be killed; gpu: whether a rank with a GPU
+    can do it; submasters: whether it takes them; survives: whether it goes on without workers that die; span: seconds
+    that it takes once ranks have loaded.
     """
 
-    survives = True
+    survives, span = True, 0.0
 
-    def __init__(self, *arguments: str, span: float, saves: bool = True, gpu: bool = True, submasters: bool = True):
-        self.arguments, self.span, self.saves, self.gpu, self.submasters = arguments, span, saves, gpu, submasters
+    def __init__(self, *arguments: str, saves: bool = True, gpu: bool = True, submasters: bool = True):
+        self.arguments, self.saves, self.gpu, self.submasters = arguments, saves, gpu, submasters
         self.expected: list[Any] = []
 
     def prepare(self, folder: Path) -> None:
@@ -72,8 +73,8 @@ class Work:
 class Service(Work):
     """A service whose client asks for several searches at once; it is ended when all are answered."""
 
-    def __init__(self, requests: list[dict[str, Any]], span: float):
-        super().__init__("serve", span=span, saves=False)
+    def __init__(self, requests: list[dict[str, Any]]):
+        super().__init__("serve", saves=False)
         self._requests = requests
         self._threads = ThreadPoolExecutor()
         self._answers: Future[list[Any]]
@@ -121,11 +122,11 @@ class Service(Work):
 class Training(Work):
     """Learning, which ends with any of its ranks and goes on from the last file that was saved."""
 
-    survives, games, every = False, 100_000, 2000
+    survives, games, every = False, 1_000_000, 20_000
 
-    def __init__(self, span: float):
+    def __init__(self):
         learner = "train", "2048", "--board", "2x3", "--asymmetric", "--tuples", "0,1,2,3/2,3,4,5", "--json"
-        super().__init__(*learner, "--games", str(self.games), span=span, gpu=False, submasters=False)
+        super().__init__(*learner, "--games", str(self.games), gpu=False, submasters=False)
 
     def prepare(self, folder: Path) -> None:
         self.checkpoint = folder / "weights.npz"
@@ -163,22 +164,29 @@ def all_works(folder: Path) -> dict[str, Work]:
     exact = {"game": "connect4", "position": "444444", "exact": True}
     asked = [
         exact,
-        {"game": "othello", "board": "6x6", "depth": 13},
+        {"game": "othello", "depth": 15},
         {"game": "2048", "position": "startpos", "depth": 4, "evaluation": "rows"},
         {"game": "connect4", "position": [connect4.text(each, rules) for each in positions[:50]], "exact": True},
     ]
     search = "search", "connect4", "444444", "--exact", "--book", "none", "--json"
     counted = "perft", "othello", "--board", "6x6", "--depth", "12", "--json"
-    games = "play", "2048", "--games", "1500", "--depth", "3", "--evaluation", "rows", "--json"
+    games = "play", "2048", "--games", "3000", "--depth", "3", "--evaluation", "rows", "--json"
     found = {
-        "search": Work(*search, span=3.0),
-        "search of othello": Work("search", "othello", "--board", "6x6", "--depth", "13", "--json", span=3.0),
-        "solve": Work("solve", "connect4", "--positions", str(path), "--plain", span=2.5),
-        "perft": Work(*counted, span=2.5, gpu=False, submasters=False),
-        "play": Work(*games, span=2.5, saves=False),
-        "serve": Service(asked, span=3.0),
-        "train": Training(span=2.5),
+        "search": Work(*search),
+        "search of othello": Work("search", "othello", "--depth", "17", "--book", "none", "--json"),
+        "solve": Work("solve", "connect4", "--positions", str(path), "--plain"),
+        "perft": Work(*counted, gpu=False, submasters=False),
+        "play": Work(*games, saves=False),
+        "serve": Service(asked),
+        "train": Training(),
     }
     for work in found.values():
         work.prepare(folder)
+    short = ["search", "connect4", "--depth", "1"]
+    loading = min(run(*short, ranks=_TIMED).seconds for _ in range(2))
+    for work in found.values():
+        with work.start([], False, ranks=_TIMED) as job:
+            done = work.end(job, PATIENCE)
+        assert done, f"{work.arguments[0]} does not end"
+        work.span = max(0.3, done.seconds - loading)
     return found

@@ -33,7 +33,7 @@ from .worker_signals import caught, message_of, to_signal
 _MASTER = 0
 _MASTERS = 3  # timeouts for which a master may be silent: it does one thing at a time
 _BEGINNING = 120.0  # seconds until its first message
-_PASSED_ON = 0.2  # seconds in which mpirun passes a signal to all ranks
+_PASSED_ON = 1.0  # seconds to wait for mpirun to pass the same signal to rank 0
 _REGULAR = MessageType.NODE_COUNT, MessageType.METRICS  # come again and again, whatever there is to do
 
 
@@ -42,8 +42,8 @@ class MpiCluster(Cluster):
 
     worker_timeout: seconds after which a silent worker is lost, or None; say(text): takes a line that says so;
     submasters: how many, see ``submaster.blocks``, 0 for none; guarded: whether the workers are those of a service
-    (see ``Worker``); where they can, they wake rank 0 by ``descriptor``; interrupted: whether this rank is to end
-    already: else it gets the signal that another rank was told to end by.
+    (see ``Worker``); where they can, they wake rank 0 by ``descriptor``; interrupted: tells whether this rank has
+    got a signal to end; if not, a signal that a worker got is raised here, unless the job goes on without workers.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class MpiCluster(Cluster):
         self.ranks, self.submasters = comm.Get_size(), submasters
         self.workers = self.ranks - 1 - submasters
         self._wakeup = wakeup = Wakeup()
-        survives, known, self._peers = _begin(comm, worker_timeout, wakeup, submasters)
+        self._survives, known, self._peers = _begin(comm, worker_timeout, wakeup, submasters)
         if guarded and _can_wake_master(known, submasters):
             self.descriptor = wakeup.fileno()
         leaders = blocks(self.ranks, submasters)
@@ -78,7 +78,7 @@ class MpiCluster(Cluster):
             known,
             wakeup,
             worker_timeout,
-            survives,
+            self._survives,
             say,
             LAST_WAITS,
             self._note_told,
@@ -92,7 +92,7 @@ class MpiCluster(Cluster):
     def turn(self) -> bool:
         """Take in one message, if one is here; return whether there was any."""
         if self._told:
-            self._end_as_told(*self._told)
+            self._heed_told(*self._told)
         arrived = self._links.poll()
         if arrived is None:
             return False
@@ -105,17 +105,23 @@ class MpiCluster(Cluster):
         return True
 
     def _note_told(self, message):
-        self._told = self._told or (time.monotonic(), message)
+        if self._survives:  # the worker's host may be about to end
+            self._say_told(message, "goes on")
+        elif self._told is None:
+            self._told = time.monotonic(), message
 
-    def _end_as_told(self, when, message):
-        """Have this rank end by a signal that only another rank got; mpirun may be about to pass it to all of them."""
+    def _say_told(self, message, follows):
+        rank, number = to_signal(message)
+        self._say(f"distsearch: rank {rank} got {signal.Signals(number).name}: the job {follows}")
+        return number
+
+    def _heed_told(self, when, message):
+        """Raise here the signal that a worker got, unless mpirun passes it to this rank as well."""
         if self._interrupted():
             self._told = None
         elif time.monotonic() - when >= _PASSED_ON:
             self._told = None
-            rank, number = to_signal(message)
-            self._say(f"distsearch: rank {rank} got {signal.Signals(number).name}: the job ends")
-            signal.raise_signal(number)
+            signal.raise_signal(self._say_told(message, "ends"))
 
     def awoken(self) -> None:
         self._wakeup.empty()

@@ -1,10 +1,10 @@
 """A process that ends the ranks of its host if one of them, or the launcher, is lost before all ranks have met.
 
-    python start_watchdog.py RANK RANKS VARIABLE PATIENCE < PIPE
+    python start_watchdog.py RANK RANKS PATIENCE < PIPE
 
-RANK: its process; RANKS: how many the host has; VARIABLE: by which the launcher tells a process its rank; PATIENCE:
-seconds in which ranks may end by themselves, as all do where each finds the same mistake of the user. The rank writes a
-byte to the pipe once all have met. This imports nothing of the program, so that it is there in milliseconds.
+RANK: process id of the rank that has started this; RANKS: how many ranks its host has; PATIENCE: seconds to wait after
+the last rank has ended, since after a mistake of the user all ranks end by themselves. The rank writes a byte to the
+pipe once all ranks have met. This imports nothing of the program, so that it starts in milliseconds.
 """
 
 import contextlib
@@ -14,56 +14,85 @@ import signal
 import sys
 import time
 from pathlib import Path
+from typing import NamedTuple
 
+# Names of what starts the ranks of a host. A daemon of several jobs, as Open MPI's prte, is not among them.
+_REMOTE = "prted", "orted"  # on hosts other than mpirun's
+LAUNCHERS = "hydra_pmi_proxy", "mpirun", "mpiexec", "mpiexec.hydra", "prterun", "orterun", *_REMOTE
+_FOR_HOSTS = "ssh", "rsh", "srun", *_REMOTE  # what mpirun may have started besides ranks
+_JOB = b"PMIX_NAMESPACE="  # names the job of a process under Open MPI
 _LOOK = 0.25  # seconds
 
 
-def parents() -> dict[int, int]:
-    """Return {process: its parent} of all processes that have not ended."""
+class Process(NamedTuple):
+    """A process that has not ended. began: the time of its start, which tells it from a later one of the same id."""
+
+    parent: int
+    began: int
+    name: str
+
+
+def processes() -> dict[int, Process]:
+    """Return all processes of the host by their ids."""
     found = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError, ValueError):
-            state, parent = path.read_text(errors="replace").rpartition(")")[2].split()[:2]
-            if state not in "ZX":
-                found[int(path.parent.name)] = int(parent)
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            before, _, after = path.read_text(errors="replace").rpartition(")")
+            fields = after.split()
+            if fields[0] not in "ZX":
+                found[int(path.parent.name)] = Process(int(fields[1]), int(fields[19]), before.partition("(")[2])
     return found
 
 
-def is_rank(process: int, variable: str) -> bool:
-    """Whether a process is a rank, or a script that a launcher has started as one; False where that is not known."""
-    try:
-        environment = Path(f"/proc/{process}/environ").read_bytes()
-    except OSError:
-        return False
-    return any(entry.startswith(f"{variable}=".encode()) for entry in environment.split(b"\0"))
+def launcher_of(rank: int, known: dict[int, Process]) -> int:
+    """Return the launcher's process on this host: the nearest ancestor of a rank that is one by its name; 0 if none is.
 
-
-def launcher_of(rank: int, variable: str, parent_of: dict[int, int]) -> int:
-    """Return the launcher's process on this host: the nearest ancestor of a rank that has no rank; 0 if none is known.
-
-    Between the two may be a script that the launcher has started.
+    Between the two may be a script, or a container's runtime.
     """
-    ancestor = parent_of.get(rank, 0)
-    while ancestor > 1 and is_rank(ancestor, variable):
-        ancestor = parent_of.get(ancestor, 0)
-    return ancestor if ancestor > 1 else 0
+    ancestor = known[rank].parent if rank in known else 0
+    while ancestor in known and known[ancestor].name not in LAUNCHERS:
+        ancestor = known[ancestor].parent
+    return ancestor if ancestor in known else 0
 
 
-def _below(launcher, parent_of):
-    """Return all processes that a launcher has started, directly or not."""
-    found, new = set(), {launcher}
-    while new := {process for process, parent in parent_of.items() if parent in new} - found:
+def _job(process):
+    """Return the name of a process's job, None if it is not known."""
+    with contextlib.suppress(OSError):
+        for entry in Path(f"/proc/{process}/environ").read_bytes().split(b"\0"):
+            if entry.startswith(_JOB):
+                return entry
+    return None
+
+
+def started_by(launcher: int, job: bytes | None, known: dict[int, Process]) -> set[int]:
+    """Return the processes that a launcher has started as ranks of a job."""
+    children = {process for process, each in known.items() if each.parent == launcher and each.name not in _FOR_HOSTS}
+    return {process for process in children if job is None or _job(process) in (job, None)}
+
+
+def _with_descendants(above, known):
+    found, new = set(), set(above)
+    while new:
         found |= new
+        new = {process for process, each in known.items() if each.parent in new} - found
     return found - {os.getpid()}
 
 
-def watch(rank: int, ranks: int, variable: str, patience: float) -> tuple[str, list[int]] | None:
-    """Return (what was lost, the processes to end), or None once all have met or have ended.
+class Loss(NamedTuple):
+    """What to do about a loss.
 
-    These are the launcher's process, then those of ranks.
+    text: what was lost, None if there is nobody to tell; launcher: to be told to end, or 0; left: processes to kill.
     """
-    parent_of = parents()
-    launcher, noticed, stdin = launcher_of(rank, variable, parent_of), None, [sys.stdin]
+
+    text: str | None
+    launcher: int
+    left: dict[int, Process]
+
+
+def watch(rank: int, ranks: int, patience: float) -> Loss | None:
+    """Wait for a loss; None once all ranks have met, if all of the host have ended, and where no launcher is known."""
+    known, job, stdin = processes(), _job(rank), [sys.stdin]
+    launcher, lost = launcher_of(rank, known), (0, 0.0)  # how many ranks, since when
     while launcher:
         ready = select.select(stdin, [], [], _LOOK)[0]
         if ready and os.read(0, 1):
@@ -71,33 +100,40 @@ def watch(rank: int, ranks: int, variable: str, patience: float) -> tuple[str, l
         if ready:  # its rank has ended
             stdin = []
             time.sleep(_LOOK)
-        known, now = parents(), time.monotonic()
-        if launcher not in known:
-            return "the launcher was", [launcher, *_below(launcher, parent_of)]
-        parent_of = known
-        alive = [process for process, parent in known.items() if parent == launcher and is_rank(process, variable)]
+        before, known, now = known, processes(), time.monotonic()
+        if launcher not in known or known[launcher].began != before[launcher].began:
+            left = _with_descendants(started_by(launcher, job, before), before)
+            return Loss(None, 0, {process: before[process] for process in left})
+        alive = started_by(launcher, job, known)
         if not alive:
             return None
-        noticed = (noticed or now) if len(alive) < ranks else None
-        if noticed and now - noticed >= patience:
-            return f"{ranks - len(alive)} of this host's {ranks} ranks were", [launcher, *_below(launcher, known)]
+        missing = ranks - len(alive)
+        if missing != lost[0]:
+            lost = missing, now
+        elif missing > 0 and now - lost[1] >= patience:
+            left = _with_descendants(alive, known)
+            told = 0 if known[launcher].name in _REMOTE else launcher
+            return Loss(f"{missing} of this host's {ranks} ranks were", told, {each: known[each] for each in left})
     return None
 
 
 def _main():
-    rank, ranks, variable, patience = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], float(sys.argv[4])
-    lost = watch(rank, ranks, variable, patience)
+    lost = watch(int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]))
     if lost is None:
         return
-    what, (launcher, *left) = lost
-    print(f"distsearch: {what} lost before all had met, so the job ends", file=sys.stderr, flush=True)
-    # told to end, Open MPI's mpirun ends with a status that says so; for ranks killed alone it has been 0
-    with contextlib.suppress(OSError):
-        os.kill(launcher, signal.SIGTERM)
-    time.sleep(_LOOK)
-    for process in left:
+    if lost.text:
+        with contextlib.suppress(OSError):  # nobody reads it
+            print(f"distsearch: {lost.text} lost before all had met, so the job ends", file=sys.stderr, flush=True)
+    if lost.launcher:
+        # Open MPI's mpirun ends with a status that says so if it is told to end; where ranks alone were killed it was 0
         with contextlib.suppress(OSError):
-            os.kill(process, signal.SIGKILL)
+            os.kill(lost.launcher, signal.SIGTERM)
+        time.sleep(_LOOK)
+    now = processes()
+    for process, each in lost.left.items():
+        if process in now and now[process].began == each.began:
+            with contextlib.suppress(OSError):
+                os.kill(process, signal.SIGKILL)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Signals to a rank other than rank 0: it does not end, for rank 0 decides about that, but tells rank 0."""
+"""Signals to a worker, which goes on and tells rank 0: that one decides."""
 
 import signal
 
@@ -6,18 +6,18 @@ import numpy as np
 
 from .messages import Message, MessageType, from_records, to_records
 
-caught: list[int] = []  # numbers of signals, in order, that nothing was said of yet
+caught: list[int] = []  # numbers of signals, in order, that are not yet reported to rank 0
 
 
 def catch() -> None:
-    """Note signals that tell this process to end, from now on; a wish to save is for rank 0."""
+    """From now on note signals to end; SIGUSR1, to save, is ignored, for rank 0 gets its own."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, _: caught.append(number))
     signal.signal(signal.SIGUSR1, signal.SIG_IGN)
 
 
 def message_of(rank: int) -> Message:
-    """Return what tells rank 0 of the first signal that this rank has ``caught``; it is not said again."""
+    """Return the message about the first signal that this rank has ``caught``, and clear them all."""
     number, caught[:] = caught[0], []
     return Message(MessageType.TOLD_TO_END, 0, from_records(np.array([rank, number])))
 

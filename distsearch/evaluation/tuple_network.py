@@ -21,7 +21,7 @@ from . import weight_packing
 KIND = "weights"  # of a file
 ENDING = ".npz"
 _MOST_SIDE, _MOST_CELLS = 64, 16  # of a board; of a tuple; more than any game's networks have
-_UNPACKED = 5  # bytes of a packed weight in memory, with its class
+_UNPACKED = 5  # bytes of a packed weight once it is unpacked, with its class
 
 
 class Network(NamedTuple):
@@ -138,11 +138,14 @@ def _weights(arrays, network, codes):
         return arrays.pop(KIND)
     packed = [arrays.pop(name) for name in weight_packing.ARRAYS]
     shape = 1, sum(sizes(network.tuples, codes))
-    if _UNPACKED * shape[1] > available():
-        raise ValueError("more weights than there is memory for")
     source = b"".join(array.tobytes() for array in packed)
 
     def unpack():
+        needed, free = _UNPACKED * shape[1], available()
+        if 0 < free < needed:  # 0: unknown
+            raise UserError(
+                f"weights of {needed >> 20} MiB do not fit in the memory, of which {free >> 20} MiB are free"
+            )
         weights = weight_packing.unpack(*packed, network.tuples, codes)[0][None]
         if not _are_numbers(weights):
             raise ValueError("a scale that is no number")

@@ -73,7 +73,8 @@ class Engine:
 
     @property
     def interrupted(self) -> bool:
-        """Whether the user wants an end."""
+        """Whether the user wants an end; a worker that got a signal may tell so while nothing is searched."""
+        self._session.cluster.turn()
         return self._ends()
 
     def legal(self, position: Position | None = None) -> list[int]:

@@ -67,6 +67,20 @@ def test_a_packed_file_is_a_network(learnt, tmp_path):
     assert tuple_network.load(tmp_path / "file", "2048", 16).weights.tobytes() == found.weights.tobytes()
 
 
+@pytest.mark.parametrize("free", [0, 1 << 30])  # 0: unknown
+def test_weights_are_unpacked_where_there_is_memory(free, learnt, tmp_path, monkeypatch):
+    weights, errors = learnt
+    net = Network("2048", (4, 4), {}, TUPLES, True, (), weights[None], {})
+    tuple_network.save_packed(tmp_path / "file", net, weight_packing.classes_of(errors), 16)
+    monkeypatch.setattr(tuple_network, "available", lambda: 4 * SIZE)
+    with pytest.raises(UserError, match="do not fit in the memory"):
+        tuple_network.load(tmp_path / "file", "2048", 16)
+    monkeypatch.setattr(tuple_network, "available", lambda: free)
+    tuple_network.load(tmp_path / "file", "2048", 16)
+    monkeypatch.setattr(tuple_network, "available", lambda: 4 * SIZE)
+    tuple_network.load(tmp_path / "file", "2048", 16)  # from what is kept
+
+
 def test_a_stream_that_would_fill_the_memory_is_refused(learnt):
     weights, errors = learnt
     packed = weight_packing.pack(weights, weight_packing.classes_of(errors), TUPLES, 16)

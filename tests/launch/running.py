@@ -103,6 +103,14 @@ class Job:
                 found[int(path.parent.name)] = environment
         return found
 
+    def commands(self):
+        """Return the command lines of the job's processes, as bytes."""
+        found = []
+        for pid in self._members():
+            with contextlib.suppress(OSError):
+                found.append(Path(f"/proc/{pid}/cmdline").read_bytes())
+        return found
+
     def kill(self, *ranks):
         """Kill these ranks."""
         pids = self.ranks()

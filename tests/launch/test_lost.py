@@ -5,11 +5,13 @@ import os
 import random
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
 from benchmarks.faults import __main__ as faults
+from distsearch.cluster.start_watchdog import launcher_of, processes
 
 from ..api.solving import late_lines
 from .running import SOON, TRACEBACK, Job, mpirun_is_open_mpi, run, wait_for
@@ -127,10 +129,15 @@ def test_a_rank_is_killed_before_all_have_met(rank):
     assert TRACEBACK not in done.err
 
 
+BEGINNING = "from distsearch.cluster import beginning; beginning.limit(); import time; time.sleep(60)"
+
+
 def test_the_launcher_is_killed_before_all_have_met():
-    with surviving(*SEARCH) as job:
+    with surviving(program=("-c", BEGINNING)) as job:  # ranks that never meet
+        wait_for(lambda: sum(b"start_watchdog" in line for line in job.commands()) == 2)
         wait_for(lambda: len(job.ranks()) == RANKS)
-        job.kill_launcher()
+        time.sleep(0.5)  # in which watchdogs look for the launcher
+        os.kill(launcher_of(job.ranks()[0], processes()), signal.SIGKILL)
         wait_for(lambda: not job.left, SOON)
 
 

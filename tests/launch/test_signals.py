@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from .running import SOON, TRACEBACK, Job, run, send, wait_for
+from .running import SOON, TRACEBACK, Job, mpirun_is_open_mpi, run, send, wait_for
 
 SEARCHES = {"depth": ["--depth", "30"], "exact": ["--exact"], "time": ["--time", "60", "--book", "none"]}
 SIGNALS = {"SIGINT": signal.SIGINT, "SIGTERM": signal.SIGTERM}
@@ -61,6 +61,29 @@ def test_a_signal_to_one_worker_ends_the_search_as_one_to_rank_0_does(submasters
     assert found["complete"] is False
     assert found["move"] in FIRST_MOVES
     assert f"distsearch: rank {rank} got SIGTERM: the job ends" in done.err
+    assert TRACEBACK not in done.err
+
+
+def test_a_job_that_goes_on_without_workers_goes_on_when_one_gets_a_signal():
+    how = [] if mpirun_is_open_mpi() else ["--worker-timeout", "5"]
+    with Job("search", "othello", "--depth", "16", "--book", "none", *how, ranks=3, survives=True) as job:
+        job.wait_for_handlers()
+        job.wait_for_work(0.2)
+        os.kill(job.ranks()[2], signal.SIGTERM)
+        done = job.finish()
+    assert done.status == 0
+    assert "distsearch: rank 2 got SIGTERM: the job goes on" in done.err
+
+
+def test_a_program_of_which_a_worker_gets_a_signal_ends():
+    with Job("gtp", ranks=3, stdin=subprocess.PIPE) as job:
+        job.wait_for_handlers()
+        job.say("name")
+        job.hear()
+        os.kill(job.ranks()[2], signal.SIGTERM)
+        wait_for(lambda: job.over)
+        done = job.finish(SOON)
+    assert done.status == 143
     assert TRACEBACK not in done.err
 
 

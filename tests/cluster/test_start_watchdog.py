@@ -1,0 +1,136 @@
+"""The process that ends a host's ranks if one of them, or the launcher, is lost: it ends those and no others."""
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from distsearch.cluster import start_watchdog
+
+from ..launch.running import wait_for
+
+SCRIPT = start_watchdog.__file__
+PATIENCE = 0.5
+
+
+class Family:
+    """A process with a name that has started others: by turns those of jobs, and, if other, one of another job."""
+
+    def __init__(self, folder, name, ranks, other):
+        program = folder / name
+        program.symlink_to(shutil.which("sh"))
+        lines = ["PMIX_NAMESPACE=one sleep 60 & echo $!"] * ranks + ["PMIX_NAMESPACE=two sleep 60 & echo $!"] * other
+        # what is no builtin would be a child as well
+        command = [str(program), "-c", "\n".join([*lines, "wait; wait; exit 0"])]
+        self.launcher = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
+        assert self.launcher.stdout is not None
+        self.ranks = [int(self.launcher.stdout.readline()) for _ in range(ranks + other)]
+        self.watchdog = None
+
+    def watch(self, rank, ranks):
+        command = [sys.executable, "-I", "-S", SCRIPT, *map(str, (rank, ranks, PATIENCE))]
+        self.watchdog = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def end(self):
+        """End all of it."""
+        self.launcher.kill()
+        for pid in self.ranks:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self.launcher.communicate()
+        if self.watchdog is not None:
+            self.watchdog.kill()
+            self.watchdog.wait()
+            self.watchdog.stdin.close()
+            self.watchdog.stderr.close()
+
+
+@pytest.fixture
+def family(tmp_path):
+    """A function that makes a Family, which ends with the test."""
+    with contextlib.ExitStack() as stack:
+
+        def make(name="mpirun", ranks=3, other=0):
+            made = Family(tmp_path, name, ranks, other)
+            stack.callback(made.end)
+            return made
+
+        yield make
+
+
+def alive(*pids):
+    return [pid in start_watchdog.processes() for pid in pids]
+
+
+def waits(watchdog):
+    """Whether a watchdog waits for its pipe, and so has found the launcher."""
+    return any(word in Path(f"/proc/{watchdog.pid}/wchan").read_text() for word in ("poll", "select"))
+
+
+@pytest.mark.parametrize("name", ["mpirun", "hydra_pmi_proxy", "prterun"])
+def test_ranks_and_launcher_end_once_a_rank_is_lost(family, name):
+    job = family(name)
+    job.watch(job.ranks[0], 3)
+    os.kill(job.ranks[2], signal.SIGKILL)
+    said = job.watchdog.communicate(timeout=10)[1]
+    assert said == "distsearch: 1 of this host's 3 ranks were lost before all had met, so the job ends\n"
+    assert job.launcher.wait(10) == -signal.SIGTERM
+    wait_for(lambda: not any(alive(*job.ranks)))
+
+
+def test_ranks_end_once_the_launcher_is_lost_though_nobody_reads_what_is_said(family):
+    job = family()
+    job.watch(job.ranks[0], 3)
+    wait_for(lambda: waits(job.watchdog))
+    job.watchdog.stderr.close()
+    job.launcher.kill()
+    job.launcher.wait(10)
+    wait_for(lambda: not any(alive(*job.ranks)))
+
+
+def test_ranks_of_a_launcher_that_serves_several_jobs_end_alone(family):
+    job = family("prted", other=1)
+    job.watch(job.ranks[0], 3)
+    os.kill(job.ranks[2], signal.SIGKILL)
+    job.watchdog.communicate(timeout=10)
+    wait_for(lambda: not any(alive(*job.ranks[:3])))
+    assert alive(job.launcher.pid, job.ranks[3]) == [True, True]
+
+
+@pytest.mark.parametrize("name", ["sh", "systemd", "prte"])
+def test_where_no_launcher_is_known_nothing_ends(family, name):
+    job = family(name)
+    if any(start_watchdog.processes()[pid].name in start_watchdog.LAUNCHERS for pid in _ancestors(os.getpid())):
+        pytest.skip("these tests run under mpirun")
+    os.kill(job.ranks[2], signal.SIGKILL)
+    job.watch(job.ranks[0], 3)
+    assert job.watchdog.communicate(timeout=10)[1] == ""
+    assert alive(job.launcher.pid, *job.ranks[:2]) == [True] * 3
+
+
+def _ancestors(pid):
+    known = start_watchdog.processes()
+    while pid in known:
+        yield pid
+        pid = known[pid].parent
+
+
+def test_nothing_ends_once_all_have_met(family):
+    job = family()
+    job.watch(job.ranks[0], 3)
+    assert job.watchdog.communicate("1", timeout=10)[1] == ""
+    os.kill(job.ranks[2], signal.SIGKILL)
+    assert alive(job.launcher.pid, *job.ranks[:2]) == [True] * 3
+
+
+def test_nothing_is_left_to_do_where_all_ranks_have_ended(family):
+    job = family()
+    job.watch(job.ranks[0], 3)
+    for rank in job.ranks:
+        os.kill(rank, signal.SIGKILL)
+    assert job.watchdog.communicate(timeout=10)[1] == ""
