@@ -180,7 +180,8 @@ def run_of(case: Case, work: Work) -> tuple[Struck, Ended]:
             wait_for(lambda: not job.left, 10)
         except AssertionError:
             return struck, Ended("processes left", took, printed)
-    if done.status != 0 and _NOT_MET not in done.err and (case.hits_rank_0 or not work.survives):
+    hit_rank_0 = any(rank == 0 for rank, _ in struck.hit)
+    if done.status != 0 and _NOT_MET not in done.err and (hit_rank_0 or struck.hit and not work.survives):
         right, resumed = work.resumed(done, case.ranks)
         printed += f"\nresumed:\n{resumed.out}\n{resumed.err}"
         return struck, Ended("resumed" if right else "wrong", took, printed)

@@ -45,7 +45,8 @@ class Work:
 
     def start(self, options: list[str], saved: bool, **job: Any) -> Job:
         """Start the job; saved: whether it is to keep a checkpoint."""
-        self.checkpoint.unlink(missing_ok=True)
+        for left in self.checkpoint.parent.glob(f"{self.checkpoint.name}*"):
+            left.unlink()
         options = [*options, *(["--checkpoint", str(self.checkpoint)] if saved else [])]
         return Job(*self.arguments, *options, environment=_SAVING, survives=self.survives, **job)
 
