@@ -6,7 +6,7 @@ ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 MPI_LIMIT=${MPI_LIMIT:-300} # seconds for one MPI test run; a deadlock must fail, not block
 
 # shellcheck disable=SC2034 # used by the scripts
-# The extras that users install, of those that go together; the others are another MPI and what takes CUDA.
+# Extras for users that can be installed together; the others are the second MPI and what needs CUDA.
 RUNTIME_EXTRAS=mpich,plot,tune,watch,http,parquet OTHER_RUNTIME_EXTRAS=openmpi,gpu
 
 say() { printf '%s\n' "$*" >&2; }

@@ -59,15 +59,15 @@ WORSE = {"id": "PYSEC-3", "aliases": [], "fix_versions": []}
         (
             [package("a"), UNKNOWN],
             0,
-            ["run-time: 1 of 2 packages audited, 0 known vulnerabilities", "run-time: no advisories of ours"],
+            ["run-time: 1 of 2 packages audited, 0 known vulnerabilities", "run-time: not audited: ours"],
         ),
         ([UNKNOWN], 77, ["run-time: 0 of 1 packages audited, 0 known vulnerabilities"]),
         (
             [package("a", BAD, WORSE)],
             1,
             [
-                "run-time: a 1.0 has PYSEC-1 CVE-2, mended in 1.1 or 2.0",
-                "run-time: a 1.0 has PYSEC-3, mended in no release",
+                "run-time: a 1.0 has PYSEC-1 CVE-2, fixed in 1.1 or 2.0",
+                "run-time: a 1.0 has PYSEC-3, not fixed yet",
                 "run-time: 1 of 1 packages audited, 2 known vulnerabilities",
             ],
         ),

@@ -95,7 +95,7 @@ def _levels(expansion, plies):
 
 
 def _levels_in(book):
-    """Return the states of each ply of a book up to the first one that it has not all of."""
+    """Return the states of each ply of a book up to and including the first ply of which it lacks a position."""
     levels = []
     for states in book.expansion.levels(book.plies):
         if not len(states):  # all games are over

@@ -31,7 +31,7 @@ ENTRY = np.dtype(
 NONE = -1  # instead of the index of an entry
 
 _KIND, _FORMAT = "opening books", 1
-_DEEPEST, _MOST = 1000, 1e18  # plies of a book; of a limit
+_DEEPEST, _MOST = 1000, 1e18  # most plies of a book; largest limit
 _FOLDER = Path(__file__).parent / "shipped"
 
 
@@ -160,10 +160,10 @@ class Book:
         return moves
 
     def _move_of(self, state, move):
-        """Return the move of a state that its entry's is the image of, None if that is not legal.
+        """Return the move of a state of which its entry's move is the image, or None.
 
-        That is the one after which the positions are the same but for symmetry; None where the game looks for that no
-        more, as Connect 4 does after 12 stones.
+        After both, the positions are the same but for symmetry. None if the entry's move is not legal, or where the
+        game no longer looks for symmetry, as Connect 4 after 12 stones.
         """
         image = self.expansion.canonical(state)
         if image == state:

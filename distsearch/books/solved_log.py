@@ -16,7 +16,7 @@ import numpy as np
 from ..core.appended_file import lock, write_all
 from ..core.errors import UserError
 
-_MOST = np.iinfo(np.int16).max  # of a field, as books have them
+_MOST = np.iinfo(np.int16).max  # largest value of a field: books store int16
 
 
 class SolvedLog:

@@ -39,6 +39,6 @@ def add_arguments(parser):
 
 def run(args, argv):
     launch = Launch(resources_of(args))  # learning takes no jobs from rank 0: every rank trains
-    beginning.all_have_met()  # as MPI started
+    beginning.all_have_met()  # MPI's start has returned, so all ranks are there
     with launch.number_of_signal():
         return trainer_of(args.game)(args, launch.comm, launch.interrupts, launch.progress, stdout.print_result)

@@ -81,7 +81,7 @@ def _with_descendants(above, known):
 class Loss(NamedTuple):
     """What to do about a loss.
 
-    text: what was lost, None if there is nobody to tell; launcher: to be told to end, or 0; left: processes to kill.
+    text: what was lost, None if no reader is left; launcher: to be told to end, or 0; left: processes to kill.
     """
 
     text: str | None
@@ -122,7 +122,7 @@ def _main():
     if lost is None:
         return
     if lost.text:
-        with contextlib.suppress(OSError):  # nobody reads it
+        with contextlib.suppress(OSError):  # it has no reader
             print(f"distsearch: {lost.text} lost before all had met, so the job ends", file=sys.stderr, flush=True)
     if lost.launcher:
         # Open MPI's mpirun ends with a status that says so if it is told to end; where ranks alone were killed it was 0

@@ -190,7 +190,7 @@ class WorkerRun:
         Each rank does a search that ranks cannot share by itself.
         """
         self.end_exchange()
-        if len(ranks) < 2 or not self.setup.can_join:  # a batch runner has no one job
+        if len(ranks) < 2 or not self.setup.can_join:  # a batch runner has many jobs at once
             return
         known = self.job is not None and self.runner.job_id == job_id
         if known or any(job_id in jobs["job_id"] for jobs in self.queue):

@@ -52,7 +52,7 @@ class Server:
         self._listener: Listener | None = None
         self._listening, self._sweep_at, self._cancelled = False, 0.0, False
         self._cancel_at: float | None = None
-        self._reads_more = False  # poll is to tell of what it did not tell of before
+        self._reads_more = False  # this turn began to watch a client's input, which was not polled yet
 
     def serve(self, interrupted: Callable[[], bool], ready: Callable[[], None] = lambda: None) -> int:
         """Serve until stdin has ended, or until ``interrupted()``; return the exit status, 0.
@@ -89,7 +89,7 @@ class Server:
             self._watch(self._listener.fileno(), select.POLLIN if wanted else None)
 
     def _turn(self):
-        """Let every client have a share; return whether none sent anything, or has what was not looked for."""
+        """Let every client have a share; return whether none sent anything, and the input of all was polled."""
         quiet, newcomers, self._reads_more = True, False, False
         for descriptor, event in self._wait():
             if descriptor == self._queue.descriptor:

@@ -37,7 +37,7 @@
 #define HALTS 0 /* by the user */
 #endif
 #define OWNER 0
-#define LEADER 0
+#define SUBMASTER 0
 #define IDS 6 /* that jobs can have; it is checked that these are enough */
 #define NO IDS /* no id */
 #define ROOM 8 /* of a channel: none ever blocks, as is checked */
@@ -74,8 +74,9 @@ byte status[POSITIONS], question[POSITIONS], known[POSITIONS];
 byte job_node[IDS], job_window[IDS], job_worker[IDS], job_remainder[IDS];
 bit dropped[IDS], used[IDS];
 
-/* Offloads: the parts that are out. A part has a number, and a serial number that is never used again: the same. */
-byte part_at[2]; /* by number: the part's position, 0: it is not out */
+/* Offloads: the parts that are out. In the code a part has one number that is never used again; here it has a place, 0
+   or 1, and a serial number. */
+byte part_at[2]; /* by place: the part's position, 0: it is not out */
 byte part_job[2]; /* of which it is a part */
 byte held[2]; /* by position: the serial number of the latest part there */
 #define content(i) ((i) < FIRST_PART -> (i) : FIRST_PART - 1 + held[(i) - FIRST_PART]) /* what a job is about */
@@ -141,7 +142,7 @@ inline stop_work() { /* Worker._stop; a sub-master that has ended a run */
 
 proctype worker(byte me) {
     byte mine[2], mine_node[2], mine_window[2], request[2]; /* [0]: at work, [1]: queued; request: Run.split_requests */
-    byte offered[2]; /* serial numbers of parts that are offloaded, by number; 0: none */
+    byte offered[2]; /* serial numbers of parts that are offloaded, by place; 0: none */
     byte exported, kept_node, kept_window; /* a job that was exported, and its child that goes on here without an id */
     bit stops; /* a STOP waits for that id */
     byte my_epoch, n, x, window, k;
@@ -211,7 +212,7 @@ end:
     :: atomic { !dead[me] && at_work != NO -> /* Worker.work, to the end of a job: _finish */
         d_step { say(RESULTS, at_work, mine_node[0], mine_window[0]); next_job() } }
     :: atomic { !dead[me] && at_work != NO && request[0] != NO && keeps(mine_node[0]) &&
-                !(EXPORTS && me == LEADER || OFFLOADS && me == OWNER) -> /* Worker._split */
+                !(EXPORTS && me == SUBMASTER || OFFLOADS && me == OWNER) -> /* Worker._split */
         d_step {
             say(SPLIT, at_work, request[0], mine_window[0]);
             at_work = request[0]; request[0] = NO;
@@ -219,7 +220,7 @@ end:
         } }
     :: atomic { !dead[me] && lost[me] && !resetting[me] && at_work == NO && empty(up[me]) ->
         say(PONG, 0, 0, 0) } /* every living worker sends a message sooner or later */
-    :: atomic { !dead[me] && me == LEADER && exports > 0 && at_work != NO && request[0] != NO && keeps(mine_node[0]) &&
+    :: atomic { !dead[me] && me == SUBMASTER && exports > 0 && at_work != NO && request[0] != NO && keeps(mine_node[0]) &&
                 exported == NO && !stops -> /* SubmasterTrees.exports */
         d_step {
             exports--;
@@ -235,13 +236,13 @@ end:
             say(OFFLOAD, at_work, k, offered[k]);
             k = 0
         } }
-    :: atomic { !dead[me] && offered[0] -> d_step { offered[0] = 0; say(OFFLOAD, 0, 0, 0) } } /* it knows better */
+    :: atomic { !dead[me] && offered[0] -> d_step { offered[0] = 0; say(OFFLOAD, 0, 0, 0) } } /* the owner needs the part no more */
     :: atomic { !dead[me] && offered[1] -> d_step { offered[1] = 0; say(OFFLOAD, 0, 1, 0) } }
     :: atomic { !dead[me] && at_work != NO && failures > 0 -> /* Worker._give_up */
         d_step {
             failures--;
             if
-            :: EXPORTS && me == LEADER /* one of its workers has failed: it has its jobs until STOP */
+            :: EXPORTS && me == SUBMASTER /* a worker of the group has failed; the sub-master keeps its jobs until STOP */
             :: else -> forget_all()
             fi;
 #ifndef MUTANT_FAILED_UNTOLD
@@ -302,7 +303,7 @@ inline count_waiting() { /* SearchTree.waiting */
     }
 }
 
-inline is_over() { /* MasterRun.over: SearchTree.done, which offloaded parts do not keep from it, or halted */
+inline is_over() { /* MasterRun.over: halted, or SearchTree.done, which does not wait for offloaded parts */
     over = 1;
     for (i : 1 .. FIRST_PART - 1) {
         over = over && !((status[i] == WAITING || status[i] == SENT) && is_asked(i))
@@ -310,7 +311,7 @@ inline is_over() { /* MasterRun.over: SearchTree.done, which offloaded parts do 
     over = over || halted
 }
 
-/* One that offloads gets its next job when that is no part of its last one. */
+/* A worker that offloads gets one job at a time, so none of its own parts. */
 #define is_busy_owner(rank) (OFFLOADS && rank == OWNER && (out[rank] || part_at[0] || part_at[1]))
 
 inline top_up(rank, most) { /* Master._top_up and SearchTree.take */

@@ -33,22 +33,22 @@ AGAINST_CHANCE = [
     {"algorithm": "ida", "nodes": 200, "runs": 9},
     {"algorithm": "mcts", "nodes": 200, "runs": 9},
 ]
-SHARED_BY = [*POLICIES, "split", "split"]  # only with it are jobs split, offloaded and exported
+SHARED_BY = [*POLICIES, "split", "split"]  # jobs are split, offloaded and exported only with `split`
 WAYS = ["search"] * 5 + ["moves", "perft", "solve", "solve", "chance"]
 SAVES = {"search", "moves", "perft", "solve"}  # ways that a checkpoint goes with
-# Nodes of the longest slice: the first, of a worker that does not know its rate yet; but of Othello up to 7,000 are
-# searched without a pause, here at most 2.3 times as long.
+# Most nodes of a slice. Usually the first slice is the longest, as the worker does not know its rate yet. Othello
+# searches up to 7,000 nodes without a pause, and jitter makes that up to 2.3 times as long.
 LONGEST_SLICE = {"othello": 20_000}
 FIRST_SLICE = 4000
-SHORTEST_DEADLINE = 0.03  # seconds: a worker takes 14 ms at most for a batch of positions, and hears nothing meanwhile
+SHORTEST_TIMEOUT = 0.03  # seconds: a worker takes 14 ms at most for a batch of positions, and hears nothing meanwhile
 
 
 class Part(NamedTuple):
     """A cluster that does a search or a part of one.
 
-    joint: ranks join the jobs of their host, rather than split off parts of them; changes: of its workers, each a
-    function of the cluster; saves: virtual seconds at which the search is saved; ends: at which it is ended, perhaps
-    later than it was saved last, or inf; timeline: events of it that each rank keeps.
+    joint: ranks join the jobs of their host, rather than split off parts of them; changes: functions that
+    change workers of the cluster; saves: virtual seconds at which the search is saved; ends: when it is interrupted, at
+    or after the last save, or inf; timeline: events of it that each rank keeps.
     """
 
     machine: Machine
@@ -69,7 +69,7 @@ class Part(NamedTuple):
 
 
 class Case(NamedTuple):
-    """A run to do: how (see WAYS), and of what; first_try: nodes after which a stream's position is hard.
+    """A run to do. way: one of WAYS; first_try: nodes after which a stream takes a position for hard.
 
     parts: the clusters that it is done by, each of which goes on where the one before it was saved last.
     """
@@ -167,13 +167,13 @@ def random_faults(rng, workers, submasters, rate, longest):
     spared = next(([leader, rng.choice(ranks)] for leader, ranks in leaders.items()), [rng.randint(1, workers)])
     ranks = [rank for rank in range(1, workers + submasters + 1) if rank not in spared]
     rng.shuffle(ranks)
-    deadline = max(SHORTEST_DEADLINE, rng.choice((1.5, 1.5, 5, 25)) * longest / rate)
+    timeout = max(SHORTEST_TIMEOUT, rng.choice((1.5, 1.5, 5, 25)) * longest / rate)
     dying, slow, late = (ranks[: rng.choice((0, 0, 1, 2, workers))] for _ in range(3) if rng.shuffle(ranks) is None)
     span = 10 ** rng.uniform(-4, 0) * 1e5 / rate  # of most runs at such a rate
     return Faults(
-        deadline,
+        timeout,
         {rank: rng.uniform(0, span) for rank in dying},
         {rank: rng.choice((3, 10, 100)) for rank in slow},
         {rank: rng.choice((0.02, 0.3)) for rank in late},
-        deadline * rng.choice((0.1, 1, 3)),
+        timeout * rng.choice((0.1, 1, 3)),
     )

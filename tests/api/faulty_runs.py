@@ -37,7 +37,7 @@ from distsearch.jobs.two_player import kinds
 from .faulty_cases import drawn
 from .virtual_ranks import FAILURE
 
-LONGEST = 10_000  # deadlines: a run that takes longer does not end
+LONGEST = 10_000  # worker timeouts, after which a run is interrupted, and so counts as wrong
 MOST_TURNS = 10**6  # of a cluster that is closed, until nothing is left to do
 _NAMES = (None, *(each.name for each in MessageType))
 
@@ -45,7 +45,7 @@ _NAMES = (None, *(each.name for each in MessageType))
 class Signals:
     """Has a part of a run saved and ended when it is time; stands for ``Interrupts``.
 
-    A turn of the cluster that would be later does nothing, once, so that a stream looks at signals.
+    The first turn after such a time does nothing, so that a stream gets to look at signals.
     """
 
     def __init__(self, cluster, saves, ends):
@@ -61,7 +61,7 @@ class Signals:
 
     def interrupted(self):
         if self._due > self._seen:
-            self.save = self.save or self._seen < self._saves  # the end alone is that of a run that is killed
+            self.save = self.save or self._seen < self._saves  # an end without a save stands for a kill
             self._seen = self._due
             self._cluster.sample()
         return self._due == len(self._times)
@@ -128,7 +128,7 @@ def _scores(moves):
 
 @functools.cache
 def kinds_alone():
-    """The kinds of job of the worker whose answers are right: its table is no other search's."""
+    """The kinds of job of the reference worker, which has a table of its own."""
     return kinds(new_shared_table(1))
 
 
@@ -180,7 +180,7 @@ def _by_parts(case, path, counts, messages, tell):
 
 
 def _whatever_fails(case, part, cluster, path, number, counts):
-    """Return the answers of a part; where a worker fails, try again, the second time with all setups anew.
+    """Return the answers of a part; if a worker fails, try up to twice more, the last time with all setups sent anew.
 
     path: of the checkpoint, or None; number: of the part.
     """

@@ -68,7 +68,9 @@ def _parsed(argv):
     parser.add_argument("targets", nargs="*", metavar="TARGET", help="by default all")
     parser.add_argument("--seconds", type=int, default=60, metavar="N", help="of each target (default 60)")
     parser.add_argument("--seed", type=int, default=int(time.time()), metavar="N", help="default: from the clock")
-    parser.add_argument("--folder", metavar="FOLDER", help="for inputs and reports (default: a temporary one)")
+    parser.add_argument(
+        "--folder", metavar="FOLDER", help="a new one, for inputs and reports (default: a temporary one)"
+    )
     return parser.parse_args(argv)
 
 

@@ -1,4 +1,4 @@
-"""Which functions count their branches. numba reads bytecode, so compiled functions and templates of them must not."""
+"""Which functions count their branches. numba reads bytecode, so what it compiles must not be instrumented."""
 
 import functools
 import importlib

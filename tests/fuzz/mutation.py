@@ -165,7 +165,7 @@ def _without(arrays, name):
 
 
 def _changed(name, arrays, rng):
-    """Return arrays by name, of which one is a copy of another with a change."""
+    """Return {name: a changed copy of one of the arrays}."""
     array = arrays[name].copy()
     change = rng.randrange(8)
     if change < 4 and array.size:

@@ -18,7 +18,7 @@ MOST_SECONDS = 2.0  # of CPU time, for one input
 MOST_BYTES = 512 << 20  # of memory, on top of what there was
 MOST_INPUT = 1 << 16  # bytes of an input
 CORPUS = Path(__file__).parent / "corpus"
-_MOST_ADDRESSES = 4 << 30  # bytes, on top of what there was, that a parser may ask for before it is told there are none
+_MOST_ADDRESSES = 4 << 30  # bytes, on top of what there was, that a parser may allocate before it gets a MemoryError
 _ROOT = Path(__file__).parents[2]
 _PROC = Path("/proc/self")
 
@@ -29,7 +29,7 @@ class Target(NamedTuple):
     read: parses bytes; raises one of ``refusals`` for what it refuses, and AssertionError where what it has read
     makes no sense. seeds: makes inputs that it accepts, by the project's own writers. covers: modules, or names of
     functions in them as ``module:name``, whose branches count. mutate: changes an input in a way that suits its form.
-    refusals: none where any bytes are read.
+    refusals: empty for a parser that must accept any bytes.
     """
 
     read: Callable[[bytes], object]
@@ -47,7 +47,7 @@ class Finding(NamedTuple):
 
 
 def kept_inputs(name: str) -> list[bytes]:
-    """Return the inputs of a target's folder in the corpus: those that something was found by."""
+    """Return the inputs of a target's folder in the corpus: inputs that have caused a failure."""
     return [path.read_bytes() for path in sorted((CORPUS / name).glob("*"))]
 
 
