@@ -22,7 +22,7 @@ import numpy as np
 from .. import evaluation, games
 from ..books.book import shipped
 from ..books.expansion import Expansion
-from ..core.kernel_cache import FOLDER, KernelCache, can_keep, told_of_compiling
+from ..core.kernel_cache import FOLDER, KernelCache, can_keep, still_compiling, told_of_compiling
 from ..engines.pvs.table_search import TableSearch
 from ..games.interface import board_size
 from ..jobs.two_player import KINDS
@@ -215,6 +215,7 @@ def wait(compilation: Compilation, progress: Progress, interrupted: Callable[[],
         if progress.due():
             parts = f"{compilation.done} of {compilation.parts} parts"
             progress.show(f"{parts} compiled, {compilation.kernels} kernels, {time.perf_counter() - began:.0f} s")
+        still_compiling()
         time.sleep(_GLANCE)
     progress.clear()
     return not ended

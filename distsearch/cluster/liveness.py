@@ -24,7 +24,7 @@ class Liveness:
     def __init__(
         self, timeout: float, ranks: Iterable[int], now: float = 0.0, compiles: float = _COMPILES, last: int = 1
     ):
-        self._timeout, self._latest, self._compiles, self._last = timeout, now, compiles, last
+        self.timeout, self._latest, self._compiles, self._last = timeout, now, compiles, last
         self._passed = 0.0  # seconds that count
         self._heard = dict.fromkeys(ranks, 0.0)
         self._pinged = dict.fromkeys(ranks, 0.0)
@@ -36,7 +36,7 @@ class Liveness:
 
     def due(self, now: float) -> list[int]:
         """Return the ranks to ping now; they are due again after another third of the timeout."""
-        passed, third = self._pass(now), self._timeout / 3
+        passed, third = self._pass(now), self.timeout / 3
         ranks = [rank for rank, heard in self._heard.items() if passed - max(heard, self._pinged[rank]) >= third]
         self._pinged.update(dict.fromkeys(ranks, passed))
         return ranks
@@ -46,7 +46,7 @@ class Liveness:
         passed = self._pass(now)
 
         def is_silent(rank, timeouts):
-            waits = timeouts * self._timeout + (self._compiles if rank in preparing else 0.0)
+            waits = timeouts * self.timeout + (self._compiles if rank in preparing else 0.0)
             return passed - self._heard[rank] >= waits
 
         lost = [rank for rank in self._heard if is_silent(rank, 1)]
@@ -65,6 +65,6 @@ class Liveness:
         self._heard[rank] = self._pinged[rank] = self._pass(now)
 
     def _pass(self, now):
-        self._passed += min(max(now - self._latest, 0.0), self._timeout / _STEP)
+        self._passed += min(max(now - self._latest, 0.0), self.timeout / _STEP)
         self._latest = max(self._latest, now)
         return self._passed

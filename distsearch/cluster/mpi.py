@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from mpi4py import MPI
 
 from ..core.errors import RanksLostError
+from ..core.kernel_cache import busy
 from . import beginning, mpi_runtime
 from .backoff import BackOff, sleep_until
 from .cluster import Cluster
@@ -84,6 +85,7 @@ class MpiCluster(Cluster):
             self._note_told,
         )
         self._closed = False
+        busy.append(self._links.be_heard)
 
     @property
     def master_seconds(self) -> float:
@@ -133,6 +135,7 @@ class MpiCluster(Cluster):
         if self._closed:
             return
         self._closed = True
+        busy.remove(self._links.be_heard)
         super().close()
         if self.lost:
             mpi_runtime.forgo_finalize()
@@ -196,10 +199,13 @@ class _Guard:
         return time.monotonic() >= self._next
 
     def look(self):
-        """Return whether to ping the master; raises RanksLostError if it does not answer."""
+        """Return whether to ping the master; raises RanksLostError if it is lost.
+
+        On this host that is known, however long it is silent. On another one it is lost if it does not answer.
+        """
         now = time.monotonic()
         self._next = now + self._worker_timeout / 4
-        if self._liveness.silent(now) or self._wakeup and not Wakeup.exists(self._wakeup):
+        if not Wakeup.exists(self._wakeup) if self._wakeup else self._liveness.silent(now):
             raise RanksLostError(f"rank {self.above} is lost")
         return bool(self._liveness.due(now))
 
@@ -256,7 +262,8 @@ def _lead(comm, ranks, how, known, wakeup, worker_timeout, survives, guard):
     def tell(message):
         links.mailbox.send(_MASTER, message)
 
-    links = WorkerLinks(comm, submaster, submaster.master, ranks, known, wakeup, worker_timeout, survives, tell=tell)
+    how_lost = worker_timeout, survives
+    links = WorkerLinks(comm, submaster, submaster.master, ranks, known, wakeup, *how_lost, tell=tell, above=_MASTER)
     while not submaster.has_left:
         if caught:
             tell(message_of(MPI.COMM_WORLD.Get_rank()))

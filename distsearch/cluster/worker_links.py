@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from mpi4py import MPI
 
+from ..core.errors import RanksLostError
 from . import mpi_runtime
 from .backoff import sleep_until
 from .events import Lost, Received
@@ -68,6 +69,9 @@ class WorkerLinks:
         say: takes a line that says that a worker is lost.
         tell: takes a TOLD_TO_END message, which is not for the machine.
         last: see ``Liveness``.
+        above: of a sub-master, the rank that it works for, None of rank 0.
+
+    Raises RanksLostError where MPI says that the rank above has died.
     """
 
     def __init__(
@@ -83,8 +87,9 @@ class WorkerLinks:
         say: Callable[[str], None] = lambda text: None,
         last: int = 1,
         tell: Callable[[Message], None] = lambda message: None,
+        above: int | None = None,
     ):
-        self._tell = tell
+        self._tell, self._above = tell, above
         self._comm, self._machine, self._master, self._wakeup, self._say = comm, machine, master, wakeup, say
         here = MPI.Get_processor_name()
         self._hosts = {rank: known[rank][0] for rank in ranks}
@@ -99,7 +104,7 @@ class WorkerLinks:
         # all are full the master cannot send to any rank.
         self._pinged = set()
         self._unheard = dict.fromkeys(self._hosts, 0)  # messages to a worker since it was heard last
-        self._gone, self._looked = set(), 0.0
+        self._gone, self._looked, self._said = set(), 0.0, time.monotonic()
 
     def poll(self) -> tuple[int, Message, int] | None:
         """Take in one message, if one is here; return it as (sender, Message, bytes), or None."""
@@ -144,6 +149,8 @@ class WorkerLinks:
         now = self._looked = time.monotonic()
         if self._failures:
             self.mailbox.failed |= self._failures.ranks()
+        if self._above in self.mailbox.failed:
+            raise RanksLostError(f"rank {self._above} is lost")
         lost = set()
         if self._liveness:
             self._readmit(now)
@@ -174,6 +181,14 @@ class WorkerLinks:
             self.say_of(rank, self._hosts[rank], False)
             if self._liveness:
                 self._liveness.rejoined(rank, now)
+
+    def be_heard(self) -> None:
+        """Send a message to workers of other hosts, once in half a timeout, by which they know that this rank lives."""
+        now = time.monotonic()
+        if self._liveness and now - self._said >= self._liveness.timeout / 2:
+            self._said = now
+            for rank in self._hosts.keys() - self._wakeups.keys() - self._gone:
+                self.mailbox.send(rank, Message(MessageType.PONG, 0))
 
     def leave(self):
         """Wait until the remaining workers say that they leave: MPI would wait at its end for those that are lost."""

@@ -104,12 +104,20 @@ class KernelCache(_Cache):
 
 
 _told: list[Callable[[str], None]] = []  # of kernels that must be compiled
+busy: list[Callable[[], None]] = []  # called before each of them, and while other processes compile
 
 
 def about_to_compile(name: str) -> None:
     """Tell the innermost ``told_of_compiling`` that the kernel, or array, of this name is not kept."""
     if _told:
         _told[-1](name)
+    still_compiling()
+
+
+def still_compiling() -> None:
+    """Call what is to be called now and then while this process does nothing but compile, or wait for that."""
+    for each in busy:
+        each()
 
 
 def can_keep() -> bool:

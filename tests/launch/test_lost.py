@@ -104,8 +104,9 @@ def test_nobody_is_left_to_do_the_work(solving):
     assert TRACEBACK not in done.err
 
 
-def test_the_first_rank_is_killed():
-    with surviving("search", "othello", "--depth", "30") as job:
+@pytest.mark.parametrize("submasters", [0, 1])
+def test_the_first_rank_is_killed(submasters):
+    with surviving("search", "othello", "--depth", "30", "--submasters", str(submasters)) as job:
         job.wait_for_handlers()
         job.wait_for_search(0.2)
         shared = files(job)

@@ -1,7 +1,12 @@
 """What the master sends to workers whose processes have ended. No rank needs another one here."""
 
+import time
+
+import pytest
+
 from distsearch.cluster.messages import Message, MessageType
 from distsearch.cluster.wakeup import Wakeup
+from distsearch.core.errors import RanksLostError
 
 
 class Comm:
@@ -47,3 +52,42 @@ def test_a_worker_that_has_died_takes_few_messages():
     assert comm.sent.count(1) < 8
     others[1].close()
     own.close()
+
+
+def test_workers_of_other_hosts_hear_of_a_rank_that_compiles(monkeypatch):
+    from mpi4py import MPI
+
+    from distsearch.cluster.worker_links import WorkerLinks
+    from distsearch.core import kernel_cache
+
+    comm, host, own, other = Comm(), MPI.Get_processor_name(), Wakeup(), Wakeup()
+    known = [(host, own.name), (host, other.name), ("elsewhere", b"\0one"), ("elsewhere", b"\0two")]
+    links = WorkerLinks(comm, Machine([]), None, [1, 2, 3], known, own, worker_timeout=0.1, survives=True)
+    monkeypatch.setattr(kernel_cache, "busy", [links.be_heard])
+    end = time.monotonic() + 0.5
+    while time.monotonic() < end:
+        kernel_cache.about_to_compile("a kernel")
+    assert 4 <= comm.sent.count(2) == comm.sent.count(3) <= 10
+    assert comm.sent.count(1) == 0
+    other.close()
+    own.close()
+
+
+def test_a_silent_master_is_lost_on_another_host_and_not_on_this_one():
+    from mpi4py import MPI
+
+    from distsearch.cluster.mpi import _Guard
+
+    here, wakeup = MPI.Get_processor_name(), Wakeup()
+    guards = [_Guard(0.02, 0, [(host, wakeup.name)]) for host in (here, "elsewhere")]
+    for guard in guards:
+        guard.heard()
+    end = time.monotonic() + 0.5
+    while time.monotonic() < end:
+        guards[0].look()
+    with pytest.raises(RanksLostError):
+        while time.monotonic() < end + 0.5:
+            guards[1].look()
+    wakeup.close()
+    with pytest.raises(RanksLostError):
+        guards[0].look()
