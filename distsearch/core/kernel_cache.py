@@ -115,7 +115,7 @@ def about_to_compile(name: str) -> None:
 
 
 def still_compiling() -> None:
-    """Call what is to be called now and then while this process does nothing but compile, or wait for that."""
+    """Call each of ``busy``; for a process that compiles, or waits for others that do, and does nothing else."""
     for each in busy:
         each()
 
