@@ -97,7 +97,7 @@ class Report:
         if state and self._answers:
             saved = Saved(state)
             self._differences, self._batch = saved.integer("differences"), Batch.restored(saved.part("batch"))
-            self._answers.resume(saved.part("answers"), self._lines, write)
+            self._answers.resume(saved.part("answers"), self._lines, write, self._session.interrupted)
             self._resumed, self._bad = True, self._answers.bad
             searcher.adopt(state)
         elif self._answers:

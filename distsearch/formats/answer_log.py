@@ -37,15 +37,16 @@ class AnswerLog:
         """Begin with an empty file."""
         os.ftruncate(self._descriptor, 0)
 
-    def resume(self, state, lines, write):
+    def resume(self, state, lines, write, interrupted=lambda: False):
         """Go on from a state: pass over the lines that were answered and ``write`` their answers again (bytes).
 
-        state: what ``state`` gave, as a ``Saved``; lines: a ``lines.Lines`` of the input. Raises UserError, before
-        anything is written, if input or answers are not those of the state.
+        state: what ``state`` gave, as a ``Saved``; lines: a ``positions.Lines`` of the input. Raises UserError,
+        before anything is written, if input or answers are not those of the state, and KeyboardInterrupt if
+        ``interrupted()`` while it waits for lines.
         """
         self.bad, self._place = state.integer("bad"), state.integer("place")
         self._length = state.integer("length")
-        lines.skip(self._place, self._input)
+        lines.skip(self._place, self._input, interrupted)
         if self._input.hexdigest() != state.text("input"):
             raise UserError(f"the input's first {self._place} lines are not those that the checkpoint knows")
         with open(self._path, "rb") as file:

@@ -23,6 +23,7 @@ from . import answer_rows, position_lines
 from .answer_rows import Texts
 from .position_lines import LINE_BREAK, LONGEST_LINE, NO_SCORE, SKIPPED, TOO_LONG
 
+_GLANCE = 0.1  # seconds between two looks at signals
 _CAPACITY = 1 << 20  # bytes of the buffer, which limits a chunk as well
 
 
@@ -197,17 +198,21 @@ class Lines:
         self._fill(most, wait)
         return self._chunk(min(most, self._whole)) if self._whole else None
 
-    def skip(self, lines: int, hasher: Any) -> None:
+    def skip(self, lines: int, hasher: Any, interrupted: Callable[[], bool] = lambda: False) -> None:
         """Pass over lines that an earlier reader returned, waiting for them; a hashlib object takes them in.
 
-        Raises UserError if there are fewer.
+        Raises UserError if there are fewer, and KeyboardInterrupt once ``interrupted()``.
         """
         goal = self.place + lines
         while self.place < goal:
-            self._fill(goal - self.place, math.inf)
+            self._fill(goal - self.place, _GLANCE)
+            if interrupted():
+                raise KeyboardInterrupt
             if self.ended:
                 raise UserError(f"the input has {self.place} lines where {goal} were read before")
             n = min(goal - self.place, self._whole)
+            if n == 0:
+                continue
             breaks = np.flatnonzero(self._bytes[self._begin : self._tail] == LINE_BREAK)
             end = self._begin + int(breaks[n - 1]) + 1
             digest_lines(hasher, self._bytes[self._begin : end])

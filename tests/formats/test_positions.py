@@ -345,6 +345,20 @@ def test_skipping_goes_on_from_what_was_read(written):
     assert told(lines) == [(text, connect4.parse(text, connect4.rules()), None) for text in "45"]
 
 
+def test_skipping_waits_for_lines_until_a_signal(pipe):
+    looks = []
+
+    def interrupted():
+        looks.append(pipe.lines.place)
+        if len(looks) == 2:
+            pipe.write(b"1\n2\n")
+        return len(looks) == 5
+
+    with pytest.raises(KeyboardInterrupt):
+        pipe.lines.skip(3, hashlib.sha256(), interrupted)
+    assert looks == [0, 0, 0, 2, 2]
+
+
 @pytest.mark.parametrize("content", [b"", b"1\n2\n", b"1\n2"])
 def test_there_must_be_as_many_lines_as_are_skipped(content, written):
     there = len(content.split())

@@ -42,3 +42,14 @@ def test_what_one_worker_cannot_do_ends_the_job_with_a_line(limit):
     assert "distsearch: rank 2: planted in refusal of a worker" in done.err
     assert TRACEBACK not in done.err
     assert done.seconds < limit
+
+
+@pytest.mark.parametrize("few", ["0", "1", "0,1,2"])
+def test_ranks_without_memory_for_the_table_say_so_in_a_line(few):
+    program = [str(Path(__file__).with_name("limited.py")), "2500", few]
+    done = run("search", "connect4", "--exact", "--table", "3000", program=program, ranks=3)
+    ours = [line for line in done.err.splitlines() if line.startswith("distsearch: ")]
+    assert len(ours) == 1, done.err
+    assert "Cannot allocate memory" in ours[0]
+    assert TRACEBACK not in done.err
+    assert done.status != 0

@@ -260,10 +260,10 @@ def _doubts(study_size):
 
 
 _CURVES, _GAMES, _DECIDED, _TREES = (
-    Plan(_curves, (4, 1.5)),
-    Plan(_play, (2, 1)),
+    Plan(_curves, (4, 8)),
+    Plan(_play, (2, 8)),
     Plan(_decisions, (1, 1)),
-    Plan(_tree, (2, 1)),
+    Plan(_tree, (2, 10)),
 )
 _DOUBTS = Plan(_doubts, (1, 0.5))
 _SPEEDS, _UPDATES, _SEVERAL = Plan(_speed, (3, 3)), Plan(_updates, (0.5, 0.5)), Plan(_gpus, (1, 4))
