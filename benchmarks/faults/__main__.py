@@ -134,7 +134,7 @@ def strike(job: Job, case: Case, work: Work) -> Struck:
         process = job.ranks().get(rank)
         if process is None:
             continue
-        if rank == 0 and work.checkpoint.exists():
+        if rank == 0 and work.saves and work.checkpoint.exists():
             age = time.time() - work.checkpoint.stat().st_mtime
         with contextlib.suppress(ProcessLookupError):
             _do(fault, process)

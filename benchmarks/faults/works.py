@@ -19,6 +19,7 @@ CHECKPOINT_SECONDS = 0.3
 _SAVING = {"DISTSEARCH_CHECKPOINT_SECONDS": str(CHECKPOINT_SECONDS)}
 _KEPT = "score", "proved", "complete", "counts", "depth", "average", "maximum", "moves"  # the same on any ranks
 _TIMED = 4  # ranks
+_CODES = 16  # of tiles of 2048
 _ANSWERED = 30  # seconds, for a service to end once it has answered
 
 
@@ -30,7 +31,7 @@ class Work:
     that it takes once ranks have loaded.
     """
 
-    survives, span = True, 0.0
+    survives, span, kept_in = True, 0.0, "checkpoint"
 
     def __init__(self, *arguments: str, saves: bool = True, gpu: bool = True, submasters: bool = True):
         self.arguments, self.saves, self.gpu, self.submasters = arguments, saves, gpu, submasters
@@ -38,17 +39,22 @@ class Work:
 
     def prepare(self, folder: Path) -> None:
         """Find the right answers, by one rank; folder: for what a run keeps in files."""
-        self.checkpoint = folder / "checkpoint"
+        self.checkpoint = folder / self.kept_in
+        self.clear()
         done = run(*self.arguments, timeout=300)
         assert done.status == 0, done.err
         self.expected = self.found_in(done)
 
     def start(self, options: list[str], saved: bool, **job: Any) -> Job:
         """Start the job; saved: whether it is to keep a checkpoint."""
-        for left in self.checkpoint.parent.glob(f"{self.checkpoint.name}*"):
-            left.unlink()
+        self.clear()
         options = [*options, *(["--checkpoint", str(self.checkpoint)] if saved else [])]
         return Job(*self.arguments, *options, environment=_SAVING, survives=self.survives, **job)
+
+    def clear(self) -> None:
+        """Remove the files of an earlier run."""
+        for left in self.checkpoint.parent.glob(f"{self.checkpoint.name}*"):
+            left.unlink()
 
     def done(self, job: Job) -> bool:
         """Whether there is nothing left to wait for."""
@@ -123,15 +129,14 @@ class Service(Work):
 class Training(Work):
     """Learning, which ends with any of its ranks and goes on from the last file that was saved."""
 
-    survives, games, every = False, 1_000_000, 20_000
+    survives, games, every, kept_in = False, 1_000_000, 20_000, "weights.npz"
 
     def __init__(self):
         learner = "train", "2048", "--board", "2x3", "--asymmetric", "--tuples", "0,1,2,3/2,3,4,5", "--json"
         super().__init__(*learner, "--games", str(self.games), gpu=False, submasters=False)
 
     def prepare(self, folder: Path) -> None:
-        self.checkpoint = folder / "weights.npz"
-        self.arguments = *self.arguments, "--save", str(self.checkpoint), "--save-every", str(self.every)
+        self.arguments = *self.arguments, "--save", str(folder / self.kept_in), "--save-every", str(self.every)
         super().prepare(folder)
 
     def start(self, options: list[str], saved: bool, **job: Any) -> Job:
@@ -142,8 +147,8 @@ class Training(Work):
         return [last.get("played"), last.get("complete")]
 
     def resumed(self, done: Finished, ranks: int) -> tuple[bool, Finished]:
-        told = max((line["games"] for line in done.results), default=0)
-        saved = tuple_network.load(self.checkpoint, "2048", 6).record["games"] if self.checkpoint.exists() else 0
+        told = max((line["games"] for line in done.results if line.get("kind") == "learning"), default=0)
+        saved = tuple_network.load(self.checkpoint, "2048", _CODES).record["games"] if self.checkpoint.exists() else 0
         finished = run(*self.arguments, "--resume", ranks=ranks, timeout=300)
         kept = saved % self.every == 0 and told - self.every <= saved
         return kept and finished.status == 0 and self.found_in(finished) == self.expected, finished
