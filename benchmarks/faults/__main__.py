@@ -22,12 +22,13 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Collection
 from pathlib import Path
 from typing import NamedTuple
 
 from tests.launch.running import COMMAND_LINE, TRACEBACK, Finished, Job, handles, mpirun_is_open_mpi, wait_for
 
-from .works import CHECKPOINT_SECONDS, Work, all_works
+from .works import CHECKPOINT_SECONDS, Work, works_of
 
 TIMEOUT = 3  # seconds, the worker timeout under MPICH
 PATIENCE = 150  # seconds after the last fault, until a job that still runs has no end; longer than ``beginning.LIMIT``
@@ -200,11 +201,14 @@ def _end_by(done, case, work, struck):
     return "traceback" if TRACEBACK in done.err else "no answer"
 
 
-def campaign(kills: int, seed: int, folder: Path) -> bool:
-    """Do runs from a seed on until so many faults have hit; print the table; return whether all went well."""
+def campaign(kills: int, seed: int, folder: Path, names: Collection[str] = ()) -> bool:
+    """Do runs from a seed on until so many faults have hit; print the table; return whether all went well.
+
+    names: see ``works_of``.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     counts = {"ends": Counter(dict.fromkeys(_ENDS, 0)), "faults": Counter(), "asked": Counter(), "with": Counter()}
-    longest, oldest, first, began, works = 0.0, 0.0, seed, time.monotonic(), all_works(folder)
+    longest, oldest, first, began, works = 0.0, 0.0, seed, time.monotonic(), works_of(folder, names)
     while counts["faults"].total() < kills and seed - first < _MOST_RUNS * kills:
         case = drawn(seed, works)
         struck, ended = run_of(case, works[case.name])

@@ -3,6 +3,7 @@
 import contextlib
 import random
 import signal
+from collections.abc import Collection
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -162,8 +163,11 @@ def _kept(answer):
     return {name: answer[name] for name in _KEPT if name in answer}
 
 
-def all_works(folder: Path) -> dict[str, Work]:
-    """Return what may be asked, by name, with the right answers; folder: for files of theirs."""
+def works_of(folder: Path, names: Collection[str] = ()) -> dict[str, Work]:
+    """Return what may be asked, by name, with the right answers.
+
+    folder: for files of theirs; names: of those wanted, none for all. Raises KeyError for another name.
+    """
     rules, path = connect4.rules(), folder / "positions.txt"
     positions = random_positions(connect4, rules, range(16, 17), 400, random.Random(1))
     path.write_text("".join(f"{connect4.text(each, rules)}\n" for each in positions))
@@ -186,6 +190,7 @@ def all_works(folder: Path) -> dict[str, Work]:
         "serve": Service(asked),
         "train": Training(),
     }
+    found = {name: found[name] for name in names or found}
     for work in found.values():
         work.prepare(folder)
     short = ["search", "connect4", "--depth", "1"]

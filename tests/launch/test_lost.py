@@ -89,7 +89,8 @@ def test_a_search_goes_on_without_workers_that_are_killed(name, victims, whole, 
 
 @pytest.mark.usefixtures("solving")
 def test_faults_at_random_moments(seed, tmp_path, capsys, full):
-    assert faults.campaign(100 if full else 4, seed, tmp_path), capsys.readouterr().out
+    kills, names = (100, ()) if full else (4, ("search", "solve"))
+    assert faults.campaign(kills, seed, tmp_path, names), capsys.readouterr().out
 
 
 def test_nobody_is_left_to_do_the_work(solving):
