@@ -3,6 +3,7 @@
 import contextlib
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from ..cluster import joint, mpi_runtime
 from ..cluster.local import InProcessCluster
 from ..cluster.shared_memory import SharedWords
 from ..core.errors import UserError, print_error
+from ..core.kernel_cache import busy
 from ..core.pages import available, begin_huge
 from ..engines.pvs.growing_table import Growing
 from ..engines.pvs.table import DEFAULT_MIB, new_shared_table
@@ -105,6 +107,7 @@ class Session:
         self.gpu: Any = None  # the ``gpu.device.Gpu`` of this rank, if it has one
         self._table: SharedWords | None = None
         self.cluster: Any = None  # a ``cluster.Cluster`` while the session is open, on rank 0
+        self._while_compiling: list[Callable[[], None]] = []  # of this session, among ``kernel_cache.busy``
 
     def __enter__(self) -> Self:  # after the work of another rank than 0: None
         ranks = self._comm.Get_size() if self._comm else 1
@@ -132,6 +135,8 @@ class Session:
         self.turns.only = mpi_runtime.only_thread()
         how = self._submasters, self._guarded, self.interrupted
         self.cluster = MpiCluster(self._comm, self._worker_timeout, self.progress.note, *how)
+        self._while_compiling.append(partial(self.turns.call_if_free, self.cluster.be_heard))
+        busy.extend(self._while_compiling)
         most = max(Counter(self.cluster.hosts.values()).values())
         self.cluster.on_gpu, self.cluster.all_on_gpu = self._device != "cpu", self._device == "gpu"
         self.cluster.cards = self._cards
@@ -214,6 +219,8 @@ class Session:
     @one_at_a_time
     def close(self) -> None:
         """Let the workers go; more than once does no more. A worker's ``with`` ends with it."""
+        while self._while_compiling:
+            busy.remove(self._while_compiling.pop())
         cluster, self.cluster = self.cluster, None
         table, self._table = self._table, None
         if cluster is not None:

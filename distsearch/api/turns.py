@@ -38,6 +38,14 @@ class Turns:
         self._lock.release()
         self._close_abandoned()  # now that others can have the lock: they left theirs to this thread
 
+    def call_if_free(self, function: Callable[[], None]) -> None:
+        """Call a function, unless another thread is in the context or this one may not enter."""
+        if self._may_enter() and self._lock.acquire(blocking=False):
+            try:
+                function()
+            finally:
+                self._lock.release()
+
     def abandon(self, steps: Generator[Any, None, None]) -> None:
         """Close a generator now, or once no call is at work: the collector of garbage calls this at any moment.
 

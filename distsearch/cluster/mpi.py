@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping
 from mpi4py import MPI
 
 from ..core.errors import RanksLostError
-from ..core.kernel_cache import busy
 from . import beginning, mpi_runtime
 from .backoff import BackOff, sleep_until
 from .cluster import Cluster
@@ -85,7 +84,6 @@ class MpiCluster(Cluster):
             self._note_told,
         )
         self._closed = False
-        busy.append(self._links.be_heard)
 
     @property
     def master_seconds(self) -> float:
@@ -125,6 +123,11 @@ class MpiCluster(Cluster):
             self._told = None
             signal.raise_signal(self._say_told(message, "ends"))
 
+    def be_heard(self) -> None:
+        """Have workers of other hosts know that this rank lives, where it takes no turn for long."""
+        if not self._closed:
+            self._links.be_heard()
+
     def awoken(self) -> None:
         self._wakeup.empty()
 
@@ -135,7 +138,6 @@ class MpiCluster(Cluster):
         if self._closed:
             return
         self._closed = True
-        busy.remove(self._links.be_heard)
         super().close()
         if self.lost:
             mpi_runtime.forgo_finalize()

@@ -126,6 +126,22 @@ def test_mpi_that_was_started_for_one_thread(session):
     in_threads(enter)
 
 
+def test_what_only_a_free_context_calls():
+    turns, called = Turns(), []
+
+    def call():
+        turns.call_if_free(lambda: called.append(threading.get_ident()))
+
+    call()
+    with turns:
+        call()  # the thread that is in
+        in_threads(call)
+    assert called == [threading.get_ident()] * 2
+    turns.only = threading.current_thread()
+    in_threads(call)
+    assert len(called) == 2
+
+
 def test_a_stream_that_is_dropped_within_a_call_is_closed_after_it():
     turns, ended = Turns(), []
 

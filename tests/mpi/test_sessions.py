@@ -13,6 +13,7 @@ from distsearch.api.options import Options
 from distsearch.api.session import Session
 from distsearch.books.book import load
 from distsearch.cluster import joint
+from distsearch.core import kernel_cache
 from distsearch.core.errors import UserError
 from distsearch.engines.pvs import growing_table, table_search
 
@@ -20,6 +21,7 @@ from ..api.solving import HARD, late_lines
 
 SMALL = {"game": "othello", "board": "4x4"}
 SCORE = -10  # of its start
+TIMEOUT = 0.5  # seconds
 HARDER = {"77755544636312": -2, "6767655446333114": -1, "76444335252311": 1}  # 20 to 60 ms
 
 
@@ -53,6 +55,25 @@ def test_one_search_after_another(with_session, comm):
             assert session.search(**SMALL, time=5.0).proved
 
     with_session(body)
+
+
+def test_a_first_rank_that_compiles_for_long_is_not_lost_on_other_hosts(with_session, comm, monkeypatch):
+    from mpi4py import MPI
+
+    name = f"host {comm.Get_rank()}"
+    monkeypatch.setattr(MPI, "Get_processor_name", lambda: name)
+
+    def body(session):
+        assert session.search(**SMALL, exact=True).score == SCORE
+        end = time.monotonic() + 8 * TIMEOUT  # after three a silent rank 0 is lost
+        while time.monotonic() < end:
+            kernel_cache.about_to_compile("a kernel")
+            time.sleep(TIMEOUT / 10)
+        assert session.search(**SMALL, exact=True).score == SCORE
+        assert session.cluster.lost == []
+
+    with_session(body, worker_timeout=TIMEOUT)
+    assert not kernel_cache.busy
 
 
 def test_threads_share_a_session(with_session, rng):
