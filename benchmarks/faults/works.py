@@ -27,8 +27,8 @@ _ANSWERED = 30  # seconds, for a service to end once it has answered
 class Work:
     """A command line that prints its answers and ends.
 
-    saves: whether a checkpoint keeps what it has found, so that rank 0 may be killed; gpu: whether a rank with a GPU
-    can do it; submasters: whether it takes them; survives: whether it goes on without workers that die; span: seconds
+    saves: whether a checkpoint keeps what it has found, so that rank 0 may be killed; gpu: whether a rank may
+    have an emulated GPU; submasters: whether it takes them; survives: whether it goes on without workers that die; span: seconds
     that it takes once ranks have loaded.
     """
 
@@ -184,9 +184,11 @@ def works_of(folder: Path, names: Collection[str] = ()) -> dict[str, Work]:
     found = {
         "search": Work(*search),
         "search of othello": Work("search", "othello", "--depth", "17", "--book", "none", "--json"),
-        "solve": Work("solve", "connect4", "--positions", str(path), "--plain"),
+        "solve": Work(
+            "solve", "connect4", "--positions", str(path), "--plain", gpu=False
+        ),  # by an emulator it takes hours
         "perft": Work(*counted, gpu=False, submasters=False),
-        "play": Work(*games, saves=False),
+        "play": Work(*games, saves=False, gpu=False),  # games on a GPU are other ones where two moves are as good
         "serve": Service(asked),
         "train": Training(),
     }
