@@ -28,8 +28,8 @@ class Work:
     """A command line that prints its answers and ends.
 
     saves: whether a checkpoint keeps what it has found, so that rank 0 may be killed; gpu: whether a rank may
-    have an emulated GPU; submasters: whether it takes them; survives: whether it goes on without workers that die; span: seconds
-    that it takes once ranks have loaded.
+    have an emulated GPU; submasters: whether it takes them; survives: whether it goes on without workers that die;
+    span: seconds that it takes once ranks have loaded.
     """
 
     survives, span, kept_in = True, 0.0, "checkpoint"
@@ -184,11 +184,11 @@ def works_of(folder: Path, names: Collection[str] = ()) -> dict[str, Work]:
     found = {
         "search": Work(*search),
         "search of othello": Work("search", "othello", "--depth", "17", "--book", "none", "--json"),
-        "solve": Work(
-            "solve", "connect4", "--positions", str(path), "--plain", gpu=False
-        ),  # by an emulator it takes hours
+        # an emulator would take hours
+        "solve": Work("solve", "connect4", "--positions", str(path), "--plain", gpu=False),
         "perft": Work(*counted, gpu=False, submasters=False),
-        "play": Work(*games, saves=False, gpu=False),  # games on a GPU are other ones where two moves are as good
+        # a GPU's games are other ones where two moves are as good
+        "play": Work(*games, saves=False, gpu=False),
         "serve": Service(asked),
         "train": Training(),
     }
