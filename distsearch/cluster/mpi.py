@@ -153,17 +153,22 @@ def _begin(comm, worker_timeout, wakeup, submasters):
     """Prepare to go on without some of the ranks, if that is wanted; collective over all ranks.
 
     Returns (whether a run survives their loss, (host, name of its wakeup socket) of each rank, the communicator for
-    ``PeerMailbox`` or None).
+    ``PeerMailbox`` or None). Raises RanksLostError where MPI says that a rank has died meanwhile.
     """
     survives = worker_timeout is not None or mpi_runtime.tells_of_failures()
     if survives:
         comm.Set_errhandler(MPI.ERRORS_RETURN)
         if mpi_runtime.tells_of_failures():
             mpi_runtime.forgo_finalize()  # with ULFM it may wait for ever for a rank that dies meanwhile
-    known = comm.allgather((MPI.Get_processor_name(), wakeup.name))
-    mpi_runtime.unlink_shared_memory()  # all have it by now, and ranks that are killed would leave it
-    beginning.all_have_met()
-    peers = comm.Dup() if not submasters and len({host for host, _ in known[1:]}) > 1 else None
+    try:
+        known = comm.allgather((MPI.Get_processor_name(), wakeup.name))
+        mpi_runtime.unlink_shared_memory()  # all have it by now, and ranks that are killed would leave it
+        beginning.all_have_met()
+        peers = comm.Dup() if not submasters and len({host for host, _ in known[1:]}) > 1 else None
+    except MPI.Exception as error:
+        if not tells_of_a_failure(error):
+            raise
+        raise RanksLostError("a rank was lost before all had met") from None
     if peers and survives:
         peers.Set_errhandler(MPI.ERRORS_RETURN)
     return survives, known, peers

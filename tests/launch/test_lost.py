@@ -143,6 +143,25 @@ def test_the_launcher_is_killed_before_all_have_met():
         wait_for(lambda: not job.left, SOON)
 
 
+MEETING = """
+import os, signal, sys
+from distsearch.cli.main import main
+from distsearch.cluster import mpi_runtime, wakeup
+if mpi_runtime.launcher()[1] == 1:
+    wakeup.Wakeup.__init__ = lambda self: os.kill(os.getpid(), signal.SIGKILL)
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_a_rank_is_killed_while_ranks_meet():
+    with surviving(*SEARCH, program=("-c", MEETING)) as job:
+        done = job.finish()
+        wait_for(lambda: not job.left)
+    assert done.status != 0
+    assert "before all had met" in done.err
+    assert TRACEBACK not in done.err
+
+
 @pytest.mark.parametrize("rank", [0, 1])  # rank 1 has the job
 def test_an_exception_ends_the_job_all_the_same(rank):
     stage = "back-up" if rank == 0 else "job"
