@@ -134,7 +134,7 @@ class Training(Work):
 
     def __init__(self):
         learner = "train", "2048", "--board", "2x3", "--asymmetric", "--tuples", "0,1,2,3/2,3,4,5", "--json"
-        super().__init__(*learner, "--games", str(self.games), gpu=False, submasters=False)
+        super().__init__(*learner, "--games", str(self.games), saves=False, gpu=False, submasters=False)
 
     def prepare(self, folder: Path) -> None:
         self.arguments = *self.arguments, "--save", str(folder / self.kept_in), "--save-every", str(self.every)
