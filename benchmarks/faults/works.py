@@ -20,6 +20,7 @@ CHECKPOINT_SECONDS = 0.3
 _SAVING = {"DISTSEARCH_CHECKPOINT_SECONDS": str(CHECKPOINT_SECONDS)}
 _KEPT = "score", "proved", "complete", "counts", "depth", "average", "maximum", "moves"  # the same on any ranks
 _TIMED = 4  # ranks
+_PREPARED = 300  # seconds for a job without faults, which may have to compile
 _CODES = 16  # of tiles of 2048
 _ANSWERED = 30  # seconds, for a service to end once it has answered
 
@@ -42,7 +43,7 @@ class Work:
         """Find the right answers, by one rank; folder: for what a run keeps in files."""
         self.checkpoint = folder / self.kept_in
         self.clear()
-        done = run(*self.arguments, timeout=300)
+        done = run(*self.arguments, timeout=_PREPARED)
         assert done.status == 0, done.err
         self.expected = self.found_in(done)
 
@@ -91,7 +92,7 @@ class Service(Work):
         self.checkpoint, self._socket = folder / "unused", folder / "socket"
         self.arguments = "serve", "--book", "none", "--socket", str(self._socket)
         with self.start([], False, ranks=1) as job:
-            done = self.end(job, 300)
+            done = self.end(job, _PREPARED)
         assert done, "a service does not end"
         assert done.status == 0, done.err
         self.expected = self.found_in(done)
@@ -120,7 +121,8 @@ class Service(Work):
         with contextlib.suppress(AssertionError):
             wait_for(lambda: self.done(job), patience)
         if not job.over and self._answers.done():
-            job.signal_first_rank(signal.SIGTERM)
+            with contextlib.suppress(KeyError, ProcessLookupError):  # it has just ended
+                job.signal_first_rank(signal.SIGTERM)
         return super().end(job, _ANSWERED)
 
     def found_in(self, done: Finished) -> list[Any]:
@@ -199,7 +201,7 @@ def works_of(folder: Path, names: Collection[str] = ()) -> dict[str, Work]:
     loading = min(run(*short, ranks=_TIMED).seconds for _ in range(2))
     for work in found.values():
         with work.start([], False, ranks=_TIMED) as job:
-            done = work.end(job, PATIENCE)
+            done = work.end(job, _PREPARED)
         assert done, f"{work.arguments[0]} does not end"
         work.span = max(0.3, done.seconds - loading)
     return found

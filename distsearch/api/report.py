@@ -180,6 +180,7 @@ class Report:
             self._halted = self._session.interrupted()
             state = checkpoint.state
             checkpoint.maybe_save(lambda state=state: state)
+            self._session.cluster.turn()  # a worker may tell of a signal
             chunk = None if self._halted else self._lines.read(1, wait=0.1)
             if chunk is not None:
                 yield from self._search_one(searcher, chunk, checkpoint)

@@ -41,10 +41,13 @@ class Turns:
     def call_if_free(self, function: Callable[[], None]) -> None:
         """Call a function, unless another thread is in the context or this one may not enter."""
         if self._may_enter() and self._lock.acquire(blocking=False):
+            self._depth += 1
             try:
                 function()
             finally:
+                self._depth -= 1
                 self._lock.release()
+            self._close_abandoned()
 
     def abandon(self, steps: Generator[Any, None, None]) -> None:
         """Close a generator now, or once no call is at work: the collector of garbage calls this at any moment.

@@ -6,6 +6,7 @@ from ..api.book import WITHOUT, opened
 from ..api.chance import begun
 from ..api.declarations import given, of_command
 from ..api.options import Options, Resources
+from ..cluster import beginning
 from ..core.errors import UserError
 from ..formats.drawing import drawn
 from .flags import add_game, add_options, add_run, options_of, resources_of
@@ -28,6 +29,7 @@ def add_arguments(parser):
 def run(args, argv):
     launch = Launch(resources_of(args), table=has_table(args))
     if args.parallel == "evaluation":  # on every rank
+        beginning.all_have_met()  # MPI's start has returned, so all ranks are there
         return _evaluated_in_parallel(args, launch)
     return launch.lead(lambda session: _search(args, launch, session), (args.trace, args.game, args.board))
 

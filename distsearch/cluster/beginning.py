@@ -7,15 +7,18 @@ import subprocess
 import sys
 from pathlib import Path
 
-from .mpi_runtime import OF_RANKS, launcher
+from .mpi_runtime import OF_RANKS
 
 LIMIT = 120.0  # seconds after the start in which all ranks must have met, on whatever hosts
 _PATIENCE = 2.0  # see ``start_watchdog``
 _WATCHED = 2  # ranks of a host that have a watchdog: the first may die before its watchdog runs
-_HEEDED = 1.0  # seconds in which a watchdog ends once all have met
-# Variables of launchers: (rank on its host, how many the host has)
-_OF_HOST = (("MPI_LOCALRANKID", "MPI_LOCALNRANKS"), ("OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"))
-_watchdogs: list[subprocess.Popen | None] = []  # of this rank; None: there is the limit alone
+_HEEDED = 1.0  # seconds that a rank waits for its watchdog to end before it kills it
+# Variables of launchers: that of a rank's number → (its number on its host, how many the host has, whose they are)
+_OF_HOST = {
+    "OMPI_COMM_WORLD_RANK": ("OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE", "Open MPI"),
+    "PMI_RANK": ("MPI_LOCALRANKID", "MPI_LOCALNRANKS", "MPICH"),
+}
+_started: list[subprocess.Popen | None] = []  # what is to end once all have met: None for the limit, and a watchdog
 
 
 def limit() -> None:
@@ -25,19 +28,22 @@ def limit() -> None:
     launchers that it does not know, there is ``LIMIT``, after which this process ends with a traceback.
     """
     faulthandler.dump_traceback_later(LIMIT, exit=True, file=sys.__stderr__ or sys.stderr)
-    _watchdogs.append(None)
-    place, ranks = (os.environ.get(name, "") for name in _OF_HOST["Open MPI" in (launcher()[2] or "")])
+    _started.append(None)
+    names = next((names for variable, names in _OF_HOST.items() if variable in os.environ), None)
+    if names is None:
+        return
+    place, ranks = (os.environ.get(name, "") for name in names[:2])
     if place.isdigit() and ranks.isdigit() and int(place) < _WATCHED:
-        _watch(int(ranks), _PATIENCE * (1 + int(place) / 4))
+        _watch(ranks, names[2], _PATIENCE * (1 + int(place) / 4))
 
 
-def _watch(ranks, patience):
+def _watch(ranks, kind, patience):
     script = str(Path(__file__).with_name("start_watchdog.py"))
-    command = [sys.executable, "-I", "-S", script, *map(str, (os.getpid(), ranks, patience))]
+    command = [sys.executable, "-I", "-S", script, str(os.getpid()), ranks, kind, str(patience)]
     # it is no rank, and a terminal's signals are not for it
     environment = {name: value for name, value in os.environ.items() if not any(part in name for part in OF_RANKS)}
     with contextlib.suppress(OSError):  # no room for a process: LIMIT is left
-        _watchdogs.append(
+        _started.append(
             subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=environment, start_new_session=True
             )
@@ -46,16 +52,12 @@ def _watch(ranks, patience):
 
 def all_have_met() -> None:
     """Note that all ranks have met."""
-    if _watchdogs:  # another program's timer is left alone
+    if _started:  # another program's timer is left alone
         faulthandler.cancel_dump_traceback_later()
-    while _watchdogs:
-        watchdog = _watchdogs.pop()
-        if watchdog is None:
-            continue
+    for watchdog in filter(None, _started):
         try:
             watchdog.communicate(b"1", _HEEDED)
         except subprocess.TimeoutExpired:
             watchdog.kill()
             watchdog.wait()
-        except OSError:  # it has ended, as where it finds no launcher
-            watchdog.wait()
+    _started.clear()

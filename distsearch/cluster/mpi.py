@@ -43,7 +43,7 @@ class MpiCluster(Cluster):
     worker_timeout: seconds after which a silent worker is lost, or None; say(text): takes a line that says so;
     submasters: how many, see ``submaster.blocks``, 0 for none; guarded: whether the workers are those of a service
     (see ``Worker``); where they can, they wake rank 0 by ``descriptor``; interrupted: tells whether this rank has
-    got a signal to end; if not, a signal that a worker got is raised here, unless the job goes on without workers.
+    got a signal to end; if not, a signal that a worker got is raised here, unless the job survives the loss of workers.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class MpiCluster(Cluster):
     ):
         super().__init__()
         self.comm, self._say, self._interrupted = comm, say, interrupted
-        self._told: tuple[float, Message] | None = None  # when, and how another rank was told to end
+        self._told: list[tuple[float, Message]] = []  # when this rank heard of workers' signals, and of which
         self.ranks, self.submasters = comm.Get_size(), submasters
         self.workers = self.ranks - 1 - submasters
         self._wakeup = wakeup = Wakeup()
@@ -92,7 +92,7 @@ class MpiCluster(Cluster):
     def turn(self) -> bool:
         """Take in one message, if one is here; return whether there was any."""
         if self._told:
-            self._heed_told(*self._told)
+            self._heed_told()
         arrived = self._links.poll()
         if arrived is None:
             return False
@@ -105,23 +105,22 @@ class MpiCluster(Cluster):
         return True
 
     def _note_told(self, message):
-        if self._survives:  # the worker's host may be about to end
-            self._say_told(message, "goes on")
-        elif self._told is None:
-            self._told = time.monotonic(), message
+        self._told.append((time.monotonic(), message))
 
-    def _say_told(self, message, follows):
-        rank, number = to_signal(message)
-        self._say(f"distsearch: rank {rank} got {signal.Signals(number).name}: the job {follows}")
-        return number
+    def _heed_told(self):
+        """Raise here the signal that a worker got, unless mpirun passes it to this rank as well.
 
-    def _heed_told(self, when, message):
-        """Raise here the signal that a worker got, unless mpirun passes it to this rank as well."""
+        A job that survives the loss of workers goes on: the worker's host may be about to end.
+        """
         if self._interrupted():
-            self._told = None
-        elif time.monotonic() - when >= _PASSED_ON:
-            self._told = None
-            signal.raise_signal(self._say_told(message, "ends"))
+            self._told.clear()
+        elif time.monotonic() - self._told[0][0] >= _PASSED_ON:
+            rank, number = to_signal(self._told.pop(0)[1])
+            follows = "goes on" if self._survives else "ends"
+            self._say(f"distsearch: rank {rank} got {signal.Signals(number).name}: the job {follows}")
+            if not self._survives:
+                self._told.clear()
+                signal.raise_signal(number)
 
     def be_heard(self) -> None:
         """Have workers of other hosts know that this rank lives, where it takes no turn for long."""
@@ -194,10 +193,10 @@ class _Guard:
         self._liveness = Liveness(_BEGINNING, [above], time.monotonic())
         self._begun = False
 
-    def heard(self):
-        """Note a message."""
+    def heard(self, message):
+        """Note a message; a PONG does not end the beginning, since a master that compiles sends it unasked."""
         now = time.monotonic()
-        if not self._begun:
+        if not self._begun and message.type != MessageType.PONG:
             self._begun, self._liveness = True, Liveness(_MASTERS * self._worker_timeout, [self.above], now)
         self._liveness.heard(self.above, now)
 
@@ -208,11 +207,13 @@ class _Guard:
     def look(self):
         """Return whether to ping the master; raises RanksLostError if it is lost.
 
-        On this host that is known, however long it is silent. On another one it is lost if it does not answer.
+        A master of this host is lost once its socket is gone, however long it was silent; one of another host, once it
+        does not answer.
         """
         now = time.monotonic()
         self._next = now + self._worker_timeout / 4
-        if not Wakeup.exists(self._wakeup) if self._wakeup else self._liveness.silent(now):
+        gone = not Wakeup.exists(self._wakeup) if self._wakeup else self._liveness.silent(now)
+        if gone:
             raise RanksLostError(f"rank {self.above} is lost")
         return bool(self._liveness.due(now))
 
@@ -276,7 +277,7 @@ def _lead(comm, ranks, how, known, wakeup, worker_timeout, survives, guard):
             tell(message_of(MPI.COMM_WORLD.Get_rank()))
         arrived = links.poll()
         if guard and arrived and arrived[0] == _MASTER:
-            guard.heard()
+            guard.heard(arrived[1])
         elif guard and not arrived and guard.due() and guard.look():
             links.mailbox.send(_MASTER, Message(MessageType.PING, 0))
         if arrived is None:
@@ -305,7 +306,7 @@ def _work(worker, mailbox, wakeup, guard, above, peer_mailbox, notified):
         arrived = mailbox.receive()
         if guard:
             if arrived:
-                guard.heard()
+                guard.heard(arrived[1])
             elif guard.due() and guard.look():
                 mailbox.send(above, Message(MessageType.PING, 0))
         if arrived:

@@ -1,10 +1,11 @@
 """A process that ends the ranks of its host if one of them, or the launcher, is lost before all ranks have met.
 
-    python start_watchdog.py RANK RANKS PATIENCE < PIPE
+    python start_watchdog.py RANK RANKS KIND PATIENCE < PIPE
 
-RANK: process id of the rank that has started this; RANKS: how many ranks its host has; PATIENCE: seconds to wait after
-the last rank has ended, since after a mistake of the user all ranks end by themselves. The rank writes a byte to the
-pipe once all ranks have met. This imports nothing of the program, so that it starts in milliseconds.
+RANK: process id of the rank that has started this; RANKS: how many ranks its host has; KIND: Open MPI or MPICH, whose
+launcher has said so; PATIENCE: seconds without a further rank's end after which the loss counts; after a mistake of the
+user all ranks end by themselves within it. The rank writes a byte to the pipe once all ranks have met. This imports
+nothing of the program, so that it starts in milliseconds.
 """
 
 import contextlib
@@ -16,9 +17,10 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-# Names of what starts the ranks of a host. A daemon of several jobs, as Open MPI's prte, is not among them.
-_REMOTE = "prted", "orted"  # on hosts other than mpirun's
-LAUNCHERS = "hydra_pmi_proxy", "mpirun", "mpiexec", "mpiexec.hydra", "prterun", "orterun", *_REMOTE
+_REMOTE = "prted", "orted"  # on hosts other than mpirun's, perhaps for several jobs: they are never told to end
+# Names of what starts the ranks of a host. Open MPI's prte, which serves several jobs, is not among them.
+LAUNCHERS = {"Open MPI": ("prterun", "orterun", "mpirun", "mpiexec", *_REMOTE), "MPICH": ("hydra_pmi_proxy",)}
+_ALL = {name for names in LAUNCHERS.values() for name in names}
 _FOR_HOSTS = "ssh", "rsh", "srun", *_REMOTE  # what mpirun may have started besides ranks
 _JOB = b"PMIX_NAMESPACE="  # names the job of a process under Open MPI
 _LOOK = 0.25  # seconds
@@ -44,15 +46,16 @@ def processes() -> dict[int, Process]:
     return found
 
 
-def launcher_of(rank: int, known: dict[int, Process]) -> int:
-    """Return the launcher's process on this host: the nearest ancestor of a rank that is one by its name; 0 if none is.
+def launcher_of(rank: int, kind: str, known: dict[int, Process]) -> int:
+    """Return the launcher's process on this host: the nearest ancestor of a rank that is one by its name.
 
-    Between the two may be a script, or a container's runtime.
+    0 if there is none, and where it is of another kind, as where a rank of one MPI has started another MPI's ranks.
+    Between a launcher and a rank may be a script, or a container's runtime.
     """
     ancestor = known[rank].parent if rank in known else 0
-    while ancestor in known and known[ancestor].name not in LAUNCHERS:
+    while ancestor in known and known[ancestor].name not in _ALL:
         ancestor = known[ancestor].parent
-    return ancestor if ancestor in known else 0
+    return ancestor if ancestor in known and known[ancestor].name in LAUNCHERS[kind] else 0
 
 
 def _job(process):
@@ -81,7 +84,8 @@ def _with_descendants(above, known):
 class Loss(NamedTuple):
     """What to do about a loss.
 
-    text: what was lost, None if no reader is left; launcher: to be told to end, or 0; left: processes to kill.
+    text: what was lost; None if it was the launcher, which would pass the text on; launcher: to be told to end, or 0;
+    left: processes to kill.
     """
 
     text: str | None
@@ -89,10 +93,10 @@ class Loss(NamedTuple):
     left: dict[int, Process]
 
 
-def watch(rank: int, ranks: int, patience: float) -> Loss | None:
+def watch(rank: int, ranks: int, kind: str, patience: float) -> Loss | None:
     """Wait for a loss; None once all ranks have met, if all of the host have ended, and where no launcher is known."""
     known, job, stdin = processes(), _job(rank), [sys.stdin]
-    launcher, lost = launcher_of(rank, known), (0, 0.0)  # how many ranks, since when
+    launcher, lost = launcher_of(rank, kind, known), (0, 0.0)  # how many ranks, since when
     while launcher:
         ready = select.select(stdin, [], [], _LOOK)[0]
         if ready and os.read(0, 1):
@@ -118,7 +122,7 @@ def watch(rank: int, ranks: int, patience: float) -> Loss | None:
 
 
 def _main():
-    lost = watch(int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]))
+    lost = watch(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], float(sys.argv[4]))
     if lost is None:
         return
     if lost.text:

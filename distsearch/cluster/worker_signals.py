@@ -1,4 +1,4 @@
-"""Signals to a worker, which goes on and tells rank 0: that one decides."""
+"""Signals to a worker, which goes on and tells rank 0, which decides."""
 
 import signal
 

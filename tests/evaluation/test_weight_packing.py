@@ -6,8 +6,9 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from distsearch.core import archive
+from distsearch.core import archive, array_cache
 from distsearch.core.errors import UserError
+from distsearch.core.kernel_folder import KernelFolder
 from distsearch.evaluation import tuple_network, weight_packing
 from distsearch.evaluation.tuple_network import Network
 
@@ -69,6 +70,7 @@ def test_a_packed_file_is_a_network(learnt, tmp_path):
 
 @pytest.mark.parametrize("free", [0, 1 << 30])  # 0: unknown
 def test_weights_are_unpacked_where_there_is_memory(free, learnt, tmp_path, monkeypatch):
+    monkeypatch.setattr(array_cache, "FOLDER", KernelFolder(tmp_path / "kernels", None))
     weights, errors = learnt
     net = Network("2048", (4, 4), {}, TUPLES, True, (), weights[None], {})
     tuple_network.save_packed(tmp_path / "file", net, weight_packing.classes_of(errors), 16)

@@ -104,11 +104,11 @@ class Job:
         return found
 
     def commands(self):
-        """Return the command lines of the job's processes, as bytes."""
-        found = []
+        """Return {process id: its command line, as bytes} of the job's processes."""
+        found = {}
         for pid in self._members():
             with contextlib.suppress(OSError):
-                found.append(Path(f"/proc/{pid}/cmdline").read_bytes())
+                found[pid] = Path(f"/proc/{pid}/cmdline").read_bytes()
         return found
 
     def kill(self, *ranks):
@@ -116,10 +116,6 @@ class Job:
         pids = self.ranks()
         for rank in ranks:
             os.kill(pids[rank], signal.SIGKILL)
-
-    def kill_launcher(self):
-        """Kill the process that was started, mpirun's or, without it, the only rank's."""
-        self._process.kill()
 
     def _kill(self):
         # found by their mark, for mpirun gives ranks sessions of their own and may be gone already

@@ -5,7 +5,6 @@ import os
 import random
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from benchmarks.faults import __main__ as faults
 from distsearch.cluster.start_watchdog import launcher_of, processes
 
 from ..api.solving import late_lines
+from ..cluster.test_start_watchdog import waits
 from .running import SOON, TRACEBACK, Job, mpirun_is_open_mpi, run, wait_for
 from .test_failures import FAILING
 from .test_killed import write_positions
@@ -136,11 +136,16 @@ BEGINNING = "from distsearch.cluster import beginning; beginning.limit(); import
 
 def test_the_launcher_is_killed_before_all_have_met():
     with surviving(program=("-c", BEGINNING)) as job:  # ranks that never meet
-        wait_for(lambda: sum(b"start_watchdog" in line for line in job.commands()) == 2)
-        wait_for(lambda: len(job.ranks()) == RANKS)
-        time.sleep(0.5)  # in which watchdogs look for the launcher
-        os.kill(launcher_of(job.ranks()[0], processes()), signal.SIGKILL)
+        wait_for(lambda: len(job.ranks()) == RANKS and [waits(pid) for pid in watchdogs(job)] == [True] * 2)
+        kind = "Open MPI" if mpirun_is_open_mpi() else "MPICH"
+        launcher = launcher_of(job.ranks()[0], kind, processes())
+        assert launcher
+        os.kill(launcher, signal.SIGKILL)
         wait_for(lambda: not job.left, SOON)
+
+
+def watchdogs(job):
+    return [pid for pid, line in job.commands().items() if b"start_watchdog" in line]
 
 
 MEETING = """

@@ -66,13 +66,25 @@ def test_a_signal_to_one_worker_ends_the_search_as_one_to_rank_0_does(submasters
 
 def test_a_job_that_goes_on_without_workers_goes_on_when_one_gets_a_signal():
     how = [] if mpirun_is_open_mpi() else ["--worker-timeout", "5"]
-    with Job("search", "othello", "--depth", "16", "--book", "none", *how, ranks=3, survives=True) as job:
+    with Job("search", "othello", "--time", "4", "--book", "none", *how, ranks=3, survives=True) as job:
         job.wait_for_handlers()
         job.wait_for_work(0.2)
         os.kill(job.ranks()[2], signal.SIGTERM)
         done = job.finish()
     assert done.status == 0
     assert "distsearch: rank 2 got SIGTERM: the job goes on" in done.err
+
+
+def test_a_signal_to_all_ranks_ends_such_a_job_without_a_word_of_going_on():
+    how = [] if mpirun_is_open_mpi() else ["--worker-timeout", "5"]
+    with Job("search", "othello", "--depth", "30", *how, ranks=3, survives=True) as job:
+        job.wait_for_handlers()
+        job.wait_for_work(0.2)
+        job.signal_all(signal.SIGTERM)
+        done = job.finish(SOON)
+    assert done.status == 143
+    assert "goes on" not in done.err
+    assert "stopped early" in done.out
 
 
 def test_a_program_of_which_a_worker_gets_a_signal_ends():

@@ -81,7 +81,10 @@ def test_a_silent_master_is_lost_on_another_host_and_not_on_this_one():
     here, wakeup = MPI.Get_processor_name(), Wakeup()
     guards = [_Guard(0.02, 0, [(host, wakeup.name)]) for host in (here, "elsewhere")]
     for guard in guards:
-        guard.heard()
+        guard.heard(Message(MessageType.PONG, 0))
+    assert not any(guard._begun for guard in guards)
+    for guard in guards:
+        guard.heard(Message(MessageType.PING, 0))
     end = time.monotonic() + 0.5
     while time.monotonic() < end:
         guards[0].look()
