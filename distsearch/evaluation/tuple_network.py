@@ -105,7 +105,7 @@ def load_all(path, game, codes):
             raise UserError(f"{shown} has weights for {str(network.game)[:40]}, not for {game}")
         _check_tuples(network)
         is_packed = KIND not in arrays
-        weights = _weights(arrays, network, codes)
+        weights = _weights(arrays, network, codes, shown)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise UserError(f"{shown} is not a file of {KIND} of this version") from error
     shape = len(network.stages) + 1, sum(sizes(network.tuples, codes))
@@ -132,8 +132,8 @@ def _are_numbers(weights):
     return bool(np.isfinite(known).all())
 
 
-def _weights(arrays, network, codes):
-    """Take a network's weights out of a file's arrays; raises ValueError, KeyError."""
+def _weights(arrays, network, codes, shown):
+    """Take a network's weights out of the arrays of a file, shown by name; raises ValueError, KeyError, UserError."""
     if KIND in arrays:
         return arrays.pop(KIND)
     packed = [arrays.pop(name) for name in weight_packing.ARRAYS]
@@ -143,9 +143,8 @@ def _weights(arrays, network, codes):
     def unpack():
         needed, free = _UNPACKED * shape[1], available()
         if 0 < free < needed:  # 0: unknown
-            raise UserError(
-                f"weights of {needed >> 20} MiB do not fit in the memory, of which {free >> 20} MiB are free"
-            )
+            room = f"{needed >> 20} MiB do not fit in the memory, of which {free >> 20} MiB are free"
+            raise UserError(f"{shown}: its weights of {room}")
         weights = weight_packing.unpack(*packed, network.tuples, codes)[0][None]
         if not _are_numbers(weights):
             raise ValueError("a scale that is no number")
