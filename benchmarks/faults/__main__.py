@@ -26,6 +26,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import NamedTuple
 
+from distsearch.cluster.submaster import blocks
 from tests.launch.running import COMMAND_LINE, TRACEBACK, Finished, Job, handles, mpirun_is_open_mpi, wait_for
 
 from .works import CHECKPOINT_SECONDS, Work, works_of
@@ -100,7 +101,11 @@ def drawn(seed: int, works: dict[str, Work]) -> Case:
     work, ranks = works[name], rng.randint(3, 6)
     submasters = rng.choice((0, 0, 1, 2)[: max(1, ranks - 1)]) if ranks >= 4 and work.submasters else 0
     workers = list(range(1, ranks))
-    spared = {1, ranks - 1} if submasters else {rng.choice(workers)}  # some worker, with its sub-master, is left
+    if submasters:  # some worker is left with its sub-master
+        above, group = rng.choice(list(blocks(ranks, submasters).items()))
+        spared = {above, rng.choice(group)}
+    else:
+        spared = {rng.choice(workers)}
     others = [rank for rank in workers if rank not in spared]
     # not the spared one: an emulated GPU alone would take hours
     gpus = sorted(rng.sample(others, 1)) if work.gpu and not submasters and rng.random() < 0.2 else []
