@@ -97,7 +97,7 @@ class Report:
         if state and self._answers:
             saved = Saved(state)
             self._differences, self._batch = saved.integer("differences"), Batch.restored(saved.part("batch"))
-            self._answers.resume(saved.part("answers"), self._lines, write, self._session.interrupted)
+            self._answers.resume(saved.part("answers"), self._lines, write, self._interrupted)
             self._resumed, self._bad = True, self._answers.bad
             searcher.adopt(state)
         elif self._answers:
@@ -177,14 +177,18 @@ class Report:
         checkpoint = self._of_searcher(searcher)
         searcher.progress = Part(searcher.progress, lambda: f"line {self._lines.place}")
         while not self._lines.ended and not self._halted:
-            self._halted = self._session.interrupted()
+            self._halted = self._interrupted()
             state = checkpoint.state
             checkpoint.maybe_save(lambda state=state: state)
-            self._session.cluster.turn()  # a worker may tell of a signal
             chunk = None if self._halted else self._lines.read(1, wait=0.1)
             if chunk is not None:
                 yield from self._search_one(searcher, chunk, checkpoint)
                 checkpoint = checkpoint._replace(state=None)  # which was of the first position
+
+    def _interrupted(self):
+        """Whether the user wants an end; a worker that got a signal may tell so while nothing is searched."""
+        self._session.cluster.turn()
+        return self._session.interrupted()
 
     def _search_one(self, searcher, chunk, checkpoint):
         """Yield the answer to a chunk of one line, unless it is a bad one."""

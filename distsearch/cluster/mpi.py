@@ -270,8 +270,9 @@ def _lead(comm, ranks, how, known, wakeup, worker_timeout, survives, guard):
     def tell(message):
         links.mailbox.send(_MASTER, message)
 
-    how_lost = worker_timeout, survives
-    links = WorkerLinks(comm, submaster, submaster.master, ranks, known, wakeup, *how_lost, tell=tell, above=_MASTER)
+    links = WorkerLinks(
+        comm, submaster, submaster.master, ranks, known, wakeup, worker_timeout, survives, tell=tell, above=_MASTER
+    )
     while not submaster.has_left:
         if caught:
             tell(message_of(MPI.COMM_WORLD.Get_rank()))

@@ -167,6 +167,30 @@ def test_a_rank_is_killed_while_ranks_meet():
     assert TRACEBACK not in done.err
 
 
+IN_PARALLEL = """
+import sys
+from distsearch.api import parallel_evaluation
+from distsearch.cli.main import main
+from distsearch.cluster import beginning
+search = parallel_evaluation.search
+def after_the_start(*arguments):
+    assert not beginning._started, "the limit of the start is still there"
+    return search(*arguments)
+parallel_evaluation.search = after_the_start
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_the_limit_of_the_start_ends_where_boards_are_evaluated_in_parallel():
+    if not mpirun_is_open_mpi():
+        pytest.skip("only an MPI that reports failures limits such a start: --worker-timeout is refused there")
+    asked = "search", "othello", "--depth", "2", "--parallel", "evaluation", "--json"
+    with Job(*asked, program=("-c", IN_PARALLEL), ranks=RANKS, survives=True) as job:
+        done = job.finish()
+    assert done.status == 0, done.err
+    assert done.results[0]["parallel"] == "evaluation"
+
+
 @pytest.mark.parametrize("rank", [0, 1])  # rank 1 has the job
 def test_an_exception_ends_the_job_all_the_same(rank):
     stage = "back-up" if rank == 0 else "job"
