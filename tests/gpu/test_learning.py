@@ -201,8 +201,12 @@ def noting(note, full):
 
 
 def test_games_that_are_searched_side_by_side_are_the_same_games(gpus, seed, monkeypatch):
-    """However many a search takes, and where it finds no room at first."""
+    """However many a search takes, and where it finds no room at first.
+
+    Searches add up in different orders, so weights have few bits: sums are exact, and equal moves are equal in all.
+    """
     player = player_of("2584", seed)
+    player.weights[:] = np.round(player.weights * 64) / 64
     expected = None
     for n, (at_once, budget, guess, how) in enumerate(
         (
