@@ -1,6 +1,8 @@
 """When MPI is begun."""
 
 import os
+import subprocess
+import sys
 import time
 
 import pytest
@@ -20,6 +22,35 @@ def test_an_unknown_launcher_is_left_to_mpi(monkeypatch, variable):
     monkeypatch.setattr(os, "environ", {variable: "0"})
     monkeypatch.setattr(mpi_runtime, "communicator", lambda: "begun")
     assert mpi_runtime.world() == "begun"
+
+
+SRUN = {"PMI_RANK": "0", "PMI_SIZE": "2", "SLURM_STEP_NUM_NODES": "2"}
+NETWORK = "MPIR_CVAR_CH4_NETMOD"
+
+
+@pytest.mark.parametrize(
+    ("variables", "network"),
+    [
+        (SRUN, "ofi"),
+        ({**SRUN, "SLURM_STEP_NUM_NODES": "1"}, None),
+        ({**SRUN, "MPI_LOCALRANKID": "0"}, None),
+        ({**SRUN, NETWORK: "ucx"}, "ucx"),
+        ({"SLURM_STEP_NUM_NODES": "2"}, None),
+    ],
+    ids=["srun", "one node", "mpirun in a job of Slurm", "chosen by the user", "no PMI"],
+)
+def test_mpich_sends_short_addresses_through_slurm(variables, network):
+    code = f"""
+import os
+from distsearch.cluster import mpi_runtime
+mpi_runtime.library()
+print(os.environ.get({NETWORK!r}))
+"""
+    others = {name: value for name, value in os.environ.items() if not name.startswith(("PMI", "MPI", "SLURM"))}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=others | variables, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == str(network)
 
 
 @pytest.fixture
