@@ -1,6 +1,7 @@
 """Real ranks that are killed, crash, are held up or get no memory, at random moments: are all answers right?
 
     python -m benchmarks.faults --kills 1000 --seed 1 --output FOLDER     under the mpirun on PATH
+    tests/hosts/run -- python -m benchmarks.faults ...     on several hosts, which lose their network for a while
 
 Each run is drawn from its own seed: what is asked, ranks, sub-masters, ranks with an emulated GPU, which ranks are hit,
 how and when. Jobs go on without workers that die (docs/faults.md), so a run in which only workers are hit must give the
@@ -29,11 +30,12 @@ from typing import NamedTuple
 from distsearch.cluster.submaster import blocks
 from tests.launch.running import COMMAND_LINE, TRACEBACK, Finished, Job, handles, mpirun_is_open_mpi, wait_for
 
+from . import hosts
 from .works import CHECKPOINT_SECONDS, Work, works_of
 
 TIMEOUT = 3  # seconds, the worker timeout under MPICH
 PATIENCE = 150  # seconds after the last fault, until a job that still runs has no end; longer than ``beginning.LIMIT``
-NO_MEMORY = "no memory"
+NO_MEMORY, NO_NETWORK = "no memory", "no network"
 _NOT_MET = "before all had met"
 _FAULTS = ["SIGKILL"] * 5 + ["SIGSEGV"] * 2 + ["SIGSTOP", NO_MEMORY]
 _ENDS = [
@@ -76,12 +78,14 @@ class Case(NamedTuple):
 class Struck(NamedTuple):
     """What came of a case's faults.
 
-    hit: (rank, fault) of those that hit a living rank; stopped: processes; first: seconds to the first one, None if
-    none hit; age: seconds since rank 0, which was killed, had saved, None if it had not.
+    hit: (rank, fault) of those that hit a living rank; stopped: processes; apart: hosts without a network; first:
+    seconds to the first fault, None if none hit; age: seconds since rank 0, which was killed, had saved, None if it
+    had not.
     """
 
     hit: list[tuple[int, str]]
     stopped: list[int]
+    apart: list[str]
     first: float | None
     age: float | None
 
@@ -118,6 +122,12 @@ def drawn(seed: int, works: dict[str, Work]) -> Case:
         hit = rng.sample(others, min(len(others), rng.choice((1, 2, 2, 3))))
     times = {rank: rng.random() for rank in hit}
     victims = sorted(((rank, rng.choice(faults), times[rank]) for rank in hit), key=lambda each: each[2])
+    if hosts.are_there() and work.survives:
+        kept = {hosts.of_rank(rank) for rank in {0, *spared}}
+        victims = [
+            (rank, NO_NETWORK if hosts.of_rank(rank) not in kept and rng.random() < 0.4 else fault, when)
+            for rank, fault, when in victims
+        ]
     return Case(name, rng.random() < 0.2, ranks, submasters, gpus, victims)
 
 
@@ -126,8 +136,11 @@ def started(case: Case, work: Work) -> Job:
     how = [] if mpirun_is_open_mpi() else ["--worker-timeout", str(TIMEOUT)]
     how += ["--submasters", str(case.submasters)] if case.submasters else []
     how += ["--device", "auto"] if case.gpus else []
+    # a host without a network is no failure that MPI reports
+    how += ["--worker-timeout", str(TIMEOUT)] if hosts.are_there() and mpirun_is_open_mpi() and work.survives else []
     emulated = ("-m", "benchmarks.faults.emulated", ",".join(map(str, case.gpus)))
-    return work.start(how, case.hits_rank_0, ranks=case.ranks, program=emulated if case.gpus else COMMAND_LINE)
+    program = emulated if case.gpus else COMMAND_LINE
+    return work.start(how, case.hits_rank_0, ranks=case.ranks, launcher=hosts.options(), program=program)
 
 
 def strike(job: Job, case: Case, work: Work) -> Struck:
@@ -135,7 +148,7 @@ def strike(job: Job, case: Case, work: Work) -> Struck:
     wait_for(lambda: job.over or len(job.ranks()) == case.ranks)
     if not case.early:
         wait_for(lambda: job.over or all(handles(process, signal.SIGTERM) for process in job.ranks().values()))
-    began, hit, stopped, first, age = time.monotonic(), [], [], None, None
+    began, hit, stopped, apart, first, age = time.monotonic(), [], [], [], None, None
     for rank, fault, when in case.victims:
         time.sleep(max(0.0, when * work.span - (time.monotonic() - began)))
         process = job.ranks().get(rank)
@@ -144,30 +157,43 @@ def strike(job: Job, case: Case, work: Work) -> Struck:
         if rank == 0 and work.saves and work.checkpoint.exists():
             age = time.time() - work.checkpoint.stat().st_mtime
         with contextlib.suppress(ProcessLookupError):
-            _do(fault, process)
+            _do(fault, process, rank)
             hit.append((rank, fault))
             first = time.monotonic() - began if first is None else first
             if fault == "SIGSTOP":
                 stopped.append(process)
-    return Struck(hit, stopped, first, age)
+            elif fault == NO_NETWORK:
+                apart.append(hosts.of_rank(rank))
+    return Struck(hit, stopped, apart, first, age)
 
 
-def _do(fault, process):
-    if fault == NO_MEMORY:
+def _do(fault, process, rank):
+    if fault == NO_NETWORK:
+        hosts.connect(hosts.of_rank(rank), "down")
+    elif fault == NO_MEMORY:
         resource.prlimit(process, resource.RLIMIT_AS, (1 << 20, resource.prlimit(process, resource.RLIMIT_AS)[1]))
     else:
         os.kill(process, getattr(signal, fault))
 
 
-def end_of(job: Job, work: Work, stopped: list[int]) -> Finished | None:
-    """Return what a job leaves, None if it does not end; stopped ranks are continued after two worker timeouts."""
-    if stopped:
+def end_of(job: Job, work: Work, struck: Struck) -> Finished | None:
+    """Return what a job leaves, None if it does not end.
+
+    After two worker timeouts stopped ranks are continued, and hosts have a network again.
+    """
+    if struck.stopped or struck.apart:
         with contextlib.suppress(AssertionError):
             wait_for(lambda: work.done(job), 2 * TIMEOUT)
-        for process in set(stopped) & set(job.ranks().values()):
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(process, signal.SIGCONT)
+        _undo(job, struck)
     return work.end(job, PATIENCE)
+
+
+def _undo(job, struck):
+    for process in set(struck.stopped) & set(job.ranks().values()):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process, signal.SIGCONT)
+    for host in struck.apart:
+        hosts.connect(host, "up")
 
 
 def run_of(case: Case, work: Work) -> tuple[Struck, Ended]:
@@ -176,12 +202,12 @@ def run_of(case: Case, work: Work) -> tuple[Struck, Ended]:
         try:
             struck = strike(job, case, work)
         except AssertionError:
-            return Struck([], [], None, None), Ended("no start", 0.0, "")
+            return Struck([], [], [], None, None), Ended("no start", 0.0, "")
         began = time.monotonic()
-        done = end_of(job, work, struck.stopped)
+        done = end_of(job, work, struck)
         took = time.monotonic() - began
         if done is None:
-            return struck, Ended("no end", took, "")
+            return struck, Ended("no end", took, work.said)
         printed = f"{done.out}\n{done.err}"
         try:
             wait_for(lambda: not job.left, 10)

@@ -38,6 +38,7 @@ class Work:
     def __init__(self, *arguments: str, saves: bool = True, gpu: bool = True, submasters: bool = True):
         self.arguments, self.saves, self.gpu, self.submasters = arguments, saves, gpu, submasters
         self.expected: list[Any] = []
+        self.said = ""  # what a job that did not end has printed
 
     def prepare(self, folder: Path) -> None:
         """Find the right answers, by one rank; folder: for what a run keeps in files."""
@@ -63,10 +64,14 @@ class Work:
         return job.over
 
     def end(self, job: Job, patience: float) -> Finished | None:
-        """Return what a job leaves, None if it does not end within so many seconds."""
+        """Return what a job leaves.
+
+        It is None if the job does not end within so many seconds; then ``said`` is what it printed.
+        """
         try:
             return job.finish(patience)
-        except pytest.fail.Exception:
+        except pytest.fail.Exception as error:
+            self.said = str(error)
             return None
 
     def found_in(self, done: Finished) -> list[Any]:

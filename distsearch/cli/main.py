@@ -7,7 +7,7 @@ import sys
 import traceback
 
 from ..cluster import mpi_runtime
-from ..core.errors import RanksLostError, UserError, print_error
+from ..core.errors import MasterLostError, RanksLostError, UserError, print_error
 from ..formats import stdout
 from .arguments import command_of, parse
 
@@ -36,6 +36,10 @@ def _main(argv):
         if is_first():
             print_error(f"distsearch: {error}")
         return 2 if is_first() else 0  # the first rank speaks for all
+    except MasterLostError as error:
+        print_error(f"distsearch: {error}")
+        mpi_runtime.forgo_finalize()  # this rank alone: others will notice too, or rank 0 goes on with them
+        return 1
     except RanksLostError as error:
         print_error(f"distsearch: {error}")
         return _leave(1)

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable
 
-_COMPILES = 900.0  # seconds: compiling takes up to minutes, on a busy computer more, and looks at no mail
+_COMPILES = 120.0  # seconds: a kernel takes seconds, on a busy computer more; a worker is heard before each of them
 LAST_WAITS = 10  # timeouts for which a master waits for its last worker, as no other can do its work
 _STEP = 6  # parts of the timeout; time in which the master did not look counts for one at most
 

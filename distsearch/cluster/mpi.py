@@ -6,13 +6,16 @@ and has been silent for so many seconds; it may be only slow, and rejoin. The de
 known at once, for its wakeup socket is gone. The workers of a sub-master that has died leave with it.
 """
 
+import contextlib
 import signal
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from mpi4py import MPI
 
-from ..core.errors import RanksLostError
+from ..core import kernel_cache
+from ..core.errors import MasterLostError, RanksLostError
 from . import beginning, mpi_runtime
 from .backoff import BackOff, sleep_until
 from .cluster import Cluster
@@ -186,7 +189,7 @@ class _Guard:
 
     def __init__(self, worker_timeout, above, known):
         """known: (host, name of its wakeup socket) of every rank: a host knows at once that its process has ended."""
-        self._worker_timeout, self._next, self.above = worker_timeout, 0.0, above
+        self._worker_timeout, self._next, self._said, self.above = worker_timeout, 0.0, 0.0, above
         host, wakeup = known[above]
         here = host == MPI.Get_processor_name()
         self._wakeup = wakeup if here and wakeup and Wakeup.exists(wakeup) else None
@@ -200,12 +203,19 @@ class _Guard:
             self._begun, self._liveness = True, Liveness(_MASTERS * self._worker_timeout, [self.above], now)
         self._liveness.heard(self.above, now)
 
+    def be_heard(self, mailbox):
+        """Have the master know that this worker lives, twice in a timeout, while it compiles."""
+        now = time.monotonic()
+        if now - self._said >= self._worker_timeout / 2:
+            self._said = now
+            mailbox.send(self.above, Message(MessageType.PONG, 0))
+
     def due(self):
         """Whether it is time to ``look``."""
         return time.monotonic() >= self._next
 
     def look(self):
-        """Return whether to ping the master; raises RanksLostError if it is lost.
+        """Return whether to ping the master; raises MasterLostError if it is lost.
 
         A master of this host is lost once its socket is gone, however long it was silent; one of another host, once it
         does not answer.
@@ -214,8 +224,20 @@ class _Guard:
         self._next = now + self._worker_timeout / 4
         gone = not Wakeup.exists(self._wakeup) if self._wakeup else self._liveness.silent(now)
         if gone:
-            raise RanksLostError(f"rank {self.above} is lost")
+            raise MasterLostError(f"rank {self.above} is lost")
         return bool(self._liveness.due(now))
+
+
+@contextlib.contextmanager
+def _heard_while_compiling(guard, mailbox):
+    """While the context lasts, have a worker's ``_Guard``, or None, be heard before each kernel that it compiles."""
+    calls = [partial(guard.be_heard, mailbox)] if guard else []
+    kernel_cache.busy.extend(calls)
+    try:
+        yield
+    finally:
+        for call in calls:
+            kernel_cache.busy.remove(call)
 
 
 def work_for_master(
@@ -245,21 +267,22 @@ def work_for_master(
             worker, mailbox = Worker(kinds, joint=joint, guarded=guarded, gpu_clock=gpu_clock), Mailbox(comm, above)
             peer_mailbox = PeerMailbox(peers) if peers else None
             name = known[_MASTER][1] if guarded and _can_wake_master(known, submasters) else b""
-            _work(worker, mailbox, wakeup, guard, above, peer_mailbox, name)
+            with _heard_while_compiling(guard, mailbox):
+                _work(worker, mailbox, wakeup, guard, above, peer_mailbox, name)
             _leave(comm, worker, mailbox, worker_timeout or PARTING, survives, above, peer_mailbox)
     except MPI.Exception as error:
         if not (survives and tells_of_a_failure(error)):
             raise
         _without(above)
-    except RanksLostError:
-        _without(above)
+    except RanksLostError as error:
+        _without(above, type(error))
     wakeup.close()
 
 
-def _without(above):
-    """Leave, since the rank above is lost; the loss of rank 0 is an error."""
+def _without(above, kind=RanksLostError):
+    """Leave, since the rank above is lost; the loss of rank 0 is an error of this kind."""
     if above == _MASTER:
-        raise RanksLostError("rank 0 is lost") from None
+        raise kind("rank 0 is lost") from None
     mpi_runtime.forgo_finalize()
 
 

@@ -20,6 +20,10 @@ class RanksLostError(RuntimeError):
     """Ranks have died without which there is no going on. Its text is one line; exit status 1."""
 
 
+class MasterLostError(RanksLostError):
+    """A worker has not heard from rank 0 for too long. Rank 0 may be there, and the worker's network down."""
+
+
 def print_error(text: str) -> None:
     """Write a line or several to stderr. If stderr cannot be written, it stays silent, and the answers still count."""
     try:

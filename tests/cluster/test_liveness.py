@@ -50,8 +50,8 @@ def test_the_lost_are_neither_asked_nor_lost_again_until_they_are_back():
 
 def test_a_worker_that_compiles_has_more_time():
     liveness = Liveness(DEADLINE, [1, 2])
-    assert until(liveness, 300, preparing={1})[1] == [2]
-    assert until(liveness, 3000, begin=300, preparing={1})[1] == [1, 2]
+    assert until(liveness, 100, preparing={1})[1] == [2]
+    assert until(liveness, 1000, begin=100, preparing={1})[1] == [1, 2]
 
 
 def test_a_master_that_was_away_waits_for_the_mail():

@@ -24,7 +24,7 @@ SOON = 15  # seconds within which a job that is to end does, however busy the ma
 PATIENCE = 60  # seconds for whatever comes sooner or later; three ranks of a busy machine take ten to start
 _RANKS = (b"PMI_RANK=", b"OMPI_COMM_WORLD_RANK=")  # how mpirun tells a process its rank
 _WRAPPER = "survive"
-_MARK = "DISTSEARCH_TEST_JOB"  # in the environment of all processes of one job
+MARK = "DISTSEARCH_TEST_JOB"  # in the environment of all processes of one job
 _FOLDER = "PRTE_MCA_prte_tmpdir_base"  # where Open MPI's mpirun makes its folder
 _PACKAGE = Path(distsearch.__file__).parents[1]
 _BARE = Path(__file__).with_name("bare")
@@ -55,13 +55,16 @@ class Finished(NamedTuple):
 class Job:
     """A command line at work: a context whose end is the end of all its processes.
 
-    ranks: how many mpirun is to start, 0 to do without mpirun; program: what Python runs; environment: variables to
-    set; survives: ranks that are killed do not end the others; other options are those of ``subprocess.Popen``.
+    ranks: how many mpirun is to start, 0 to do without mpirun; launcher: further options of mpirun; program: what
+    Python runs; environment: variables to set; survives: ranks that are killed do not end the others; other options
+    are those of ``subprocess.Popen``.
     """
 
-    def __init__(self, *arguments, ranks=0, program=COMMAND_LINE, environment=None, survives=False, **options):
+    def __init__(
+        self, *arguments, ranks=0, launcher=(), program=COMMAND_LINE, environment=None, survives=False, **options
+    ):
         self._mark = uuid.uuid4().hex
-        launcher = ["mpirun", "-n", str(ranks)] if ranks else []
+        launcher = ["mpirun", *launcher, "-n", str(ranks)] if ranks else []
         if survives and mpirun_is_open_mpi():
             launcher[1:1] = ["--with-ft", "ulfm"]
         elif survives:
@@ -72,7 +75,7 @@ class Job:
         variables = {
             **os.environ,
             "PYTHONPATH": PACKAGES,
-            _MARK: self._mark,
+            MARK: self._mark,
             _FOLDER: self._folder.name,
             **(environment or {}),
         }
@@ -99,7 +102,7 @@ class Job:
                 environment = path.read_bytes().split(b"\0")
             except OSError:
                 continue  # it is gone, or another process's
-            if f"{_MARK}={self._mark}".encode() in environment and not _is_wrapper(path.parent):
+            if f"{MARK}={self._mark}".encode() in environment and not _is_wrapper(path.parent):
                 found[int(path.parent.name)] = environment
         return found
 
