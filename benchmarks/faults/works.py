@@ -16,6 +16,8 @@ from distsearch.games.random_play import random_positions
 from distsearch.server.client import Client, ServiceError
 from tests.launch.running import PATIENCE, Finished, Job, run, wait_for
 
+from . import hosts
+
 CHECKPOINT_SECONDS = 0.3
 _SAVING = {"DISTSEARCH_CHECKPOINT_SECONDS": str(CHECKPOINT_SECONDS)}
 _KEPT = "score", "proved", "complete", "counts", "depth", "average", "maximum", "moves"  # the same on any ranks
@@ -157,7 +159,7 @@ class Training(Work):
     def resumed(self, done: Finished, ranks: int) -> tuple[bool, Finished]:
         told = max((line["games"] for line in done.results if line.get("kind") == "learning"), default=0)
         saved = tuple_network.load(self.checkpoint, "2048", _CODES).record["games"] if self.checkpoint.exists() else 0
-        finished = run(*self.arguments, "--resume", ranks=ranks, timeout=300)
+        finished = run(*self.arguments, "--resume", ranks=ranks, launcher=hosts.options(), timeout=300)
         kept = saved % self.every == 0 and told - self.every <= saved
         return kept and finished.status == 0 and self.found_in(finished) == self.expected, finished
 
@@ -203,9 +205,10 @@ def works_of(folder: Path, names: Collection[str] = ()) -> dict[str, Work]:
     for work in found.values():
         work.prepare(folder)
     short = ["search", "connect4", "--depth", "1"]
-    loading = min(run(*short, ranks=_TIMED).seconds for _ in range(2))
+    several = {"ranks": _TIMED, "launcher": hosts.options()}
+    loading = min(run(*short, **several).seconds for _ in range(2))
     for work in found.values():
-        with work.start([], False, ranks=_TIMED) as job:
+        with work.start([], False, **several) as job:
             done = work.end(job, _PREPARED)
         assert done, f"{work.arguments[0]} does not end"
         work.span = max(0.3, done.seconds - loading)

@@ -73,6 +73,25 @@ def test_workers_of_other_hosts_hear_of_a_rank_that_compiles(monkeypatch):
     own.close()
 
 
+def test_a_worker_is_heard_of_while_it_compiles():
+    from mpi4py import MPI
+
+    from distsearch.cluster.mailbox import Mailbox
+    from distsearch.cluster.mpi import _Guard, _heard_while_compiling
+    from distsearch.core import kernel_cache
+
+    comm, wakeup = Comm(), Wakeup()
+    guard = _Guard(0.1, 7, dict.fromkeys([7], (MPI.Get_processor_name(), wakeup.name)))
+    with _heard_while_compiling(guard, Mailbox(comm)):
+        end = time.monotonic() + 0.5
+        while time.monotonic() < end:
+            kernel_cache.about_to_compile("a kernel")
+    kernel_cache.about_to_compile("another one")
+    assert 4 <= comm.sent.count(7) == len(comm.sent) <= 11
+    assert not kernel_cache.busy
+    wakeup.close()
+
+
 def test_a_silent_master_is_lost_on_another_host_and_not_on_this_one():
     from mpi4py import MPI
 
