@@ -78,14 +78,13 @@ class Case(NamedTuple):
 class Struck(NamedTuple):
     """What came of a case's faults.
 
-    hit: (rank, fault) of those that hit a living rank; stopped: processes; apart: hosts without a network; first:
-    seconds to the first fault, None if none hit; age: seconds since rank 0, which was killed, had saved, None if it
-    had not.
+    hit: (rank, fault) of those that hit a living rank; stopped: processes; without_network: hosts; first: seconds
+    to the first fault, None if none hit; age: seconds since rank 0, which was killed, had saved, None if it had not.
     """
 
     hit: list[tuple[int, str]]
     stopped: list[int]
-    apart: list[str]
+    without_network: list[str]
     first: float | None
     age: float | None
 
@@ -140,7 +139,7 @@ def started(case: Case, work: Work) -> Job:
     how += ["--worker-timeout", str(TIMEOUT)] if hosts.are_there() and mpirun_is_open_mpi() and work.survives else []
     emulated = ("-m", "benchmarks.faults.emulated", ",".join(map(str, case.gpus)))
     program = emulated if case.gpus else COMMAND_LINE
-    return work.start(how, case.hits_rank_0, ranks=case.ranks, launcher=hosts.options(), program=program)
+    return work.start(how, case.hits_rank_0, ranks=case.ranks, launcher=hosts.mpirun_options(), program=program)
 
 
 def strike(job: Job, case: Case, work: Work) -> Struck:
@@ -148,7 +147,7 @@ def strike(job: Job, case: Case, work: Work) -> Struck:
     wait_for(lambda: job.over or len(job.ranks()) == case.ranks)
     if not case.early:
         wait_for(lambda: job.over or all(handles(process, signal.SIGTERM) for process in job.ranks().values()))
-    began, hit, stopped, apart, first, age = time.monotonic(), [], [], [], None, None
+    began, hit, stopped, without_network, first, age = time.monotonic(), [], [], [], None, None
     for rank, fault, when in case.victims:
         time.sleep(max(0.0, when * work.span - (time.monotonic() - began)))
         process = job.ranks().get(rank)
@@ -163,13 +162,13 @@ def strike(job: Job, case: Case, work: Work) -> Struck:
             if fault == "SIGSTOP":
                 stopped.append(process)
             elif fault == NO_NETWORK:
-                apart.append(hosts.of_rank(rank))
-    return Struck(hit, stopped, apart, first, age)
+                without_network.append(hosts.of_rank(rank))
+    return Struck(hit, stopped, without_network, first, age)
 
 
 def _do(fault, process, rank):
     if fault == NO_NETWORK:
-        hosts.connect(hosts.of_rank(rank), "down")
+        hosts.set_network(hosts.of_rank(rank), False)
     elif fault == NO_MEMORY:
         resource.prlimit(process, resource.RLIMIT_AS, (1 << 20, resource.prlimit(process, resource.RLIMIT_AS)[1]))
     else:
@@ -181,7 +180,7 @@ def end_of(job: Job, work: Work, struck: Struck) -> Finished | None:
 
     After two worker timeouts stopped ranks are continued, and hosts have a network again.
     """
-    if struck.stopped or struck.apart:
+    if struck.stopped or struck.without_network:
         with contextlib.suppress(AssertionError):
             wait_for(lambda: work.done(job), 2 * TIMEOUT)
         _undo(job, struck)
@@ -192,8 +191,8 @@ def _undo(job, struck):
     for process in set(struck.stopped) & set(job.ranks().values()):
         with contextlib.suppress(ProcessLookupError):
             os.kill(process, signal.SIGCONT)
-    for host in struck.apart:
-        hosts.connect(host, "up")
+    for host in struck.without_network:
+        hosts.set_network(host, True)
 
 
 def run_of(case: Case, work: Work) -> tuple[Struck, Ended]:
@@ -207,7 +206,7 @@ def run_of(case: Case, work: Work) -> tuple[Struck, Ended]:
         done = end_of(job, work, struck)
         took = time.monotonic() - began
         if done is None:
-            return struck, Ended("no end", took, work.said)
+            return struck, Ended("no end", took, work.unfinished_output)
         printed = f"{done.out}\n{done.err}"
         try:
             wait_for(lambda: not job.left, 10)
@@ -240,11 +239,16 @@ def campaign(kills: int, seed: int, folder: Path, names: Collection[str] = ()) -
     names: see ``works_of``.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    if hosts.are_there():
+        os.environ.pop(hosts.ONE_HOST, None)
     counts = {"ends": Counter(dict.fromkeys(_ENDS, 0)), "faults": Counter(), "asked": Counter(), "with": Counter()}
     longest, oldest, first, began, works = 0.0, 0.0, seed, time.monotonic(), works_of(folder, names)
     while counts["faults"].total() < kills and seed - first < _MOST_RUNS * kills:
         case = drawn(seed, works)
-        struck, ended = run_of(case, works[case.name])
+        try:
+            struck, ended = run_of(case, works[case.name])
+        finally:
+            hosts.restore_network()
         _count(counts, case, struck, ended)
         longest, oldest = max(longest, ended.seconds), max(oldest, struck.age or 0.0)
         row = {

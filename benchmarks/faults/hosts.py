@@ -7,7 +7,8 @@ from tests.launch.running import MARK, mpirun_is_open_mpi
 
 _RANKS = {"head": 2, "node01": 1, "node02": 1, "node03": 2}
 _PASSED = "PATH", "PYTHONPATH", "DISTSEARCH_CACHE", MARK
-_ONE_HOST = "PRTE_MCA_rmaps_default_mapping_policy"  # more ranks than cores: with it Open MPI takes the first host only
+# leave for more ranks than cores: with it Open MPI starts all ranks on the first host
+ONE_HOST = "PRTE_MCA_rmaps_default_mapping_policy"
 
 
 def are_there() -> bool:
@@ -15,11 +16,10 @@ def are_there() -> bool:
     return "DISTSEARCH_HOSTS" in os.environ
 
 
-def options() -> list[str]:
+def mpirun_options() -> list[str]:
     """Return the options by which mpirun spreads its ranks, none where there is one host."""
     if not are_there():
         return []
-    os.environ.pop(_ONE_HOST, None)
     names = ",".join(f"{host}:{ranks}" for host, ranks in _RANKS.items())
     if not mpirun_is_open_mpi():
         return ["-hosts", names]
@@ -31,7 +31,13 @@ def of_rank(rank: int) -> str:
     return [host for host, ranks in _RANKS.items() for _ in range(ranks)][rank]
 
 
-def connect(host: str, how: str) -> None:
-    """Take a host's end of the switch ``up`` or ``down``."""
-    # process 1 is where the switch is
-    subprocess.run(["nsenter", "--target", "1", "--net", "ip", "link", "set", f"to-{host}", how], check=True)
+def set_network(host: str, up: bool) -> None:
+    """Connect a host to the others, or disconnect it."""
+    link = f"to-{host}", "up" if up else "down"
+    subprocess.run(["nsenter", "--target", "1", "--net", "ip", "link", "set", *link], check=True)  # the switch's end
+
+
+def restore_network() -> None:
+    """Connect all hosts, if there are several."""
+    for host in _RANKS if are_there() else ():
+        set_network(host, True)

@@ -40,7 +40,7 @@ class Work:
     def __init__(self, *arguments: str, saves: bool = True, gpu: bool = True, submasters: bool = True):
         self.arguments, self.saves, self.gpu, self.submasters = arguments, saves, gpu, submasters
         self.expected: list[Any] = []
-        self.said = ""  # what a job that did not end has printed
+        self.unfinished_output = ""  # what a job that did not end has printed
 
     def prepare(self, folder: Path) -> None:
         """Find the right answers, by one rank; folder: for what a run keeps in files."""
@@ -68,12 +68,12 @@ class Work:
     def end(self, job: Job, patience: float) -> Finished | None:
         """Return what a job leaves.
 
-        It is None if the job does not end within so many seconds; then ``said`` is what it printed.
+        It is None if the job does not end within so many seconds; then ``unfinished_output`` is what it printed.
         """
         try:
             return job.finish(patience)
         except pytest.fail.Exception as error:
-            self.said = str(error)
+            self.unfinished_output = str(error)
             return None
 
     def found_in(self, done: Finished) -> list[Any]:
@@ -159,7 +159,7 @@ class Training(Work):
     def resumed(self, done: Finished, ranks: int) -> tuple[bool, Finished]:
         told = max((line["games"] for line in done.results if line.get("kind") == "learning"), default=0)
         saved = tuple_network.load(self.checkpoint, "2048", _CODES).record["games"] if self.checkpoint.exists() else 0
-        finished = run(*self.arguments, "--resume", ranks=ranks, launcher=hosts.options(), timeout=300)
+        finished = run(*self.arguments, "--resume", ranks=ranks, launcher=hosts.mpirun_options(), timeout=300)
         kept = saved % self.every == 0 and told - self.every <= saved
         return kept and finished.status == 0 and self.found_in(finished) == self.expected, finished
 
@@ -205,7 +205,7 @@ def works_of(folder: Path, names: Collection[str] = ()) -> dict[str, Work]:
     for work in found.values():
         work.prepare(folder)
     short = ["search", "connect4", "--depth", "1"]
-    several = {"ranks": _TIMED, "launcher": hosts.options()}
+    several = {"ranks": _TIMED, "launcher": hosts.mpirun_options()}
     loading = min(run(*short, **several).seconds for _ in range(2))
     for work in found.values():
         with work.start([], False, **several) as job:

@@ -38,11 +38,12 @@ def _main(argv):
         return 2 if is_first() else 0  # the first rank speaks for all
     except MasterLostError as error:
         print_error(f"distsearch: {error}")
-        mpi_runtime.forgo_finalize()  # this rank alone: others will notice too, or rank 0 goes on with them
-        return 1
+        mpi_runtime.forgo_finalize()  # only this rank ends: rank 0 may go on without it, and its status is the job's
+        return 0
     except RanksLostError as error:
         print_error(f"distsearch: {error}")
-        return _leave(1)
+        late = not is_first() and mpi_runtime.tells_of_failures()  # a rank that had no network ends after rank 0
+        return _leave(0 if late else 1)
     except BrokenPipeError:
         stdout.silence()  # the reader of stdout has enough
         return 0

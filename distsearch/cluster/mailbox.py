@@ -4,6 +4,7 @@ Every message is one typed buffer under one tag. No rank blocks in a receive: ra
 in between (see ``backoff``), so that many more ranks than cores stay usable.
 """
 
+import time
 from collections import deque
 from collections.abc import Callable
 from functools import partial
@@ -95,9 +96,10 @@ class Mailbox:
             before.add(source)
         return None
 
-    def flush(self) -> None:
-        """Wait, without spinning, until every message has left."""
-        sleep_until(self.all_sent)
+    def flush(self, seconds: float) -> None:
+        """Wait, without spinning, until every message has left, but no longer than so many seconds."""
+        end = time.monotonic() + seconds
+        sleep_until(lambda: self.all_sent() or time.monotonic() > end)
 
     def all_sent(self) -> bool:
         """Forget the messages that have left; return whether all have."""

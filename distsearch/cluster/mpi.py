@@ -189,7 +189,7 @@ class _Guard:
 
     def __init__(self, worker_timeout, above, known):
         """known: (host, name of its wakeup socket) of every rank: a host knows at once that its process has ended."""
-        self._worker_timeout, self._next, self._said, self.above = worker_timeout, 0.0, 0.0, above
+        self._worker_timeout, self._next, self._last_pong, self.above = worker_timeout, 0.0, 0.0, above
         host, wakeup = known[above]
         here = host == MPI.Get_processor_name()
         self._wakeup = wakeup if here and wakeup and Wakeup.exists(wakeup) else None
@@ -206,31 +206,33 @@ class _Guard:
     def be_heard(self, mailbox):
         """Have the master know that this worker lives, twice in a timeout, while it compiles."""
         now = time.monotonic()
-        if now - self._said >= self._worker_timeout / 2:
-            self._said = now
+        if now - self._last_pong >= self._worker_timeout / 2:
+            self._last_pong = now
             mailbox.send(self.above, Message(MessageType.PONG, 0))
+            mailbox.has_mail()  # what was sent may travel only while a rank looks
 
     def due(self):
         """Whether it is time to ``look``."""
         return time.monotonic() >= self._next
 
     def look(self):
-        """Return whether to ping the master; raises MasterLostError if it is lost.
+        """Return whether to ping the master.
 
-        A master of this host is lost once its socket is gone, however long it was silent; one of another host, once it
-        does not answer.
+        Raises RanksLostError if the master is of this host and its socket is gone, however long it was silent, and
+        MasterLostError if it is of another host and does not answer.
         """
         now = time.monotonic()
         self._next = now + self._worker_timeout / 4
-        gone = not Wakeup.exists(self._wakeup) if self._wakeup else self._liveness.silent(now)
-        if gone:
+        if self._wakeup and not Wakeup.exists(self._wakeup):
+            raise RanksLostError(f"rank {self.above} is lost")
+        if not self._wakeup and self._liveness.silent(now):
             raise MasterLostError(f"rank {self.above} is lost")
         return bool(self._liveness.due(now))
 
 
 @contextlib.contextmanager
 def _heard_while_compiling(guard, mailbox):
-    """While the context lasts, have a worker's ``_Guard``, or None, be heard before each kernel that it compiles."""
+    """While the context lasts, have a rank be heard before each kernel that it compiles; guard: its own, or None."""
     calls = [partial(guard.be_heard, mailbox)] if guard else []
     kernel_cache.busy.extend(calls)
     try:
@@ -274,15 +276,17 @@ def work_for_master(
         if not (survives and tells_of_a_failure(error)):
             raise
         _without(above)
-    except RanksLostError as error:
-        _without(above, type(error))
+    except RanksLostError:
+        if above == _MASTER:
+            raise
+        _without(above)
     wakeup.close()
 
 
-def _without(above, kind=RanksLostError):
-    """Leave, since the rank above is lost; the loss of rank 0 is an error of this kind."""
+def _without(above):
+    """Leave, since the rank above is lost; the loss of rank 0 is an error."""
     if above == _MASTER:
-        raise kind("rank 0 is lost") from None
+        raise RanksLostError("rank 0 is lost") from None
     mpi_runtime.forgo_finalize()
 
 
@@ -296,18 +300,19 @@ def _lead(comm, ranks, how, known, wakeup, worker_timeout, survives, guard):
     links = WorkerLinks(
         comm, submaster, submaster.master, ranks, known, wakeup, worker_timeout, survives, tell=tell, above=_MASTER
     )
-    while not submaster.has_left:
-        if caught:
-            tell(message_of(MPI.COMM_WORLD.Get_rank()))
-        arrived = links.poll()
-        if guard and arrived and arrived[0] == _MASTER:
-            guard.heard(arrived[1])
-        elif guard and not arrived and guard.due() and guard.look():
-            links.mailbox.send(_MASTER, Message(MessageType.PING, 0))
-        if arrived is None:
-            wakeup.wait(rest.seconds)
-        elif arrived[1].type != MessageType.NODE_COUNT:
-            rest.reset()
+    with _heard_while_compiling(guard, links.mailbox):
+        while not submaster.has_left:
+            if caught:
+                tell(message_of(MPI.COMM_WORLD.Get_rank()))
+            arrived = links.poll()
+            if guard and arrived and arrived[0] == _MASTER:
+                guard.heard(arrived[1])
+            elif guard and not arrived and guard.due() and guard.look():
+                links.mailbox.send(_MASTER, Message(MessageType.PING, 0))
+            if arrived is None:
+                wakeup.wait(rest.seconds)
+            elif arrived[1].type != MessageType.NODE_COUNT:
+                rest.reset()
     if submaster.has_no_workers:
         mpi_runtime.forgo_finalize()
         return
@@ -368,7 +373,7 @@ def _leave(comm, worker, mailbox, seconds, survives, above, peer_mailbox=None):
     """Leave together with the others or, where some are lost, as soon as the master knows."""
     if worker.leaves_alone:
         mailbox.send(above, Message(MessageType.QUIT, 0))
-        mailbox.flush()
+        mailbox.flush(seconds)
     if worker.leaves_alone or not barrier(comm, mailbox, seconds, survives):
         mpi_runtime.forgo_finalize()
     elif peer_mailbox:

@@ -25,8 +25,8 @@ _LAUNCHERS = (
 # Parts of the names of the variables by which launchers tell ranks apart
 OF_RANKS = "RANK", "PROCID", "PMI_", "APP_PE"
 
-# MPICH's network, where it was built for several, and what chooses the one whose addresses Slurm's PMI can take
-_NETWORK, _SHORT_ADDRESSES = "CH4_NETMOD", ("MPIR_CVAR_CH4_NETMOD", "ofi")
+# Names of variables that choose MPICH's network, where it was built for several, end so; and the one set here
+_CHOOSES_NETWORK, _USE_OFI = "CH4_NETMOD", ("MPIR_CVAR_CH4_NETMOD", "ofi")
 _WITH_FT = "OMPI_MCA_mpi_ft_enable"  # as mpirun --with-ft ulfm sets it
 SHARED_FILES = Path("/dev/shm")
 _MPICH_FILES = "mpich_shm_"
@@ -218,8 +218,9 @@ def remove_left_behind() -> None:
 def _gets_addresses_by_slurm():
     """Whether ranks of several hosts tell one another their addresses by srun's PMI, not by that of MPICH's mpirun.
 
-    Slurm's reads lines of 1,024 bytes. For an address of UCX, MPICH 5.0.2 sends 4,096 bytes of its heap: short as text
-    if most of them are 0, else too long, and ranks wait for ever or crash. What MPICH sends for OFI is short.
+    Slurm's PMI reads lines of 1,024 bytes. For an address of UCX, MPICH 5.0.2 sends 4,096 bytes of its heap, as text in
+    which runs of 0 are short. Unless most bytes are 0, the text is too long: ranks wait for ever or crash. What MPICH
+    sends for OFI is always short.
     """
     hosts = os.environ.get("SLURM_STEP_NUM_NODES", "")
     return hosts.isdigit() and int(hosts) > 1 and "PMI_RANK" in os.environ and "MPI_LOCALRANKID" not in os.environ
@@ -229,8 +230,8 @@ def _load():
     """Return mpi4py's MPI without starting it."""
     if "mpi4py.MPI" in sys.modules:
         return sys.modules["mpi4py.MPI"]
-    if _gets_addresses_by_slurm() and not any(name.endswith(_NETWORK) for name in os.environ):
-        os.environ.update([_SHORT_ADDRESSES])
+    if _gets_addresses_by_slurm() and not any(name.endswith(_CHOOSES_NETWORK) for name in os.environ):
+        os.environ.update([_USE_OFI])
     try:
         import mpi4py
 

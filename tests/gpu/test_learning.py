@@ -203,7 +203,8 @@ def noting(note, full):
 def test_games_that_are_searched_side_by_side_are_the_same_games(gpus, seed, monkeypatch):
     """However many a search takes, and where it finds no room at first.
 
-    Searches add up in different orders, so weights have few bits: sums are exact, and equal moves are equal in all.
+    Searches add up in different orders. Weights of few bits and chances of 3/4 and 1/4 have exact sums, so moves of
+    equal worth stay equal in every order.
     """
     player = player_of("2584", seed)
     player.weights[:] = np.round(player.weights * 64) / 64

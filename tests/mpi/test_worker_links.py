@@ -81,7 +81,7 @@ def test_a_worker_is_heard_of_while_it_compiles():
     from distsearch.core import kernel_cache
 
     comm, wakeup = Comm(), Wakeup()
-    guard = _Guard(0.1, 7, dict.fromkeys([7], (MPI.Get_processor_name(), wakeup.name)))
+    guard = _Guard(0.1, 7, {7: (MPI.Get_processor_name(), wakeup.name)})
     with _heard_while_compiling(guard, Mailbox(comm)):
         end = time.monotonic() + 0.5
         while time.monotonic() < end:
