@@ -14,7 +14,7 @@ from benchmarks.faults import hosts
 
 from ..launch.running import Job, handles, mpirun_is_open_mpi, wait_for
 
-TIMEOUT = 2  # seconds, the worker timeout
+TIMEOUT = 3  # seconds, the worker timeout
 SEARCH = "search", "othello", "--depth", "19", "--book", "none", "--json"
 RANKS, VICTIM = 5, 3
 
@@ -32,7 +32,8 @@ def job(request, monkeypatch):
     with Job(*SEARCH, "--worker-timeout", str(TIMEOUT), **how) as job:
         wait_for(lambda: len(job.ranks()) == RANKS)
         wait_for(lambda: all(handles(process, signal.SIGTERM) for process in job.ranks().values()))
-        job.wait_for_search(0.3)
+        wait_for(lambda: not any(b"start_watchdog" in command for command in job.commands().values()))  # all have met
+        job.wait_for_work(1.0)
         yield job
     mpirun_is_open_mpi.cache_clear()
 
@@ -44,8 +45,8 @@ def expected():
 
 
 def told(done):
-    """Return what a job says of lost ranks, in order."""
-    return re.findall(r"distsearch: (lost rank \d|rank \d (?=.*is back)|rank 0 is lost)", done.err)
+    """Return what a job says of the victim, in order; others may be slow for longer than so short a timeout."""
+    return re.findall(rf"distsearch: (lost rank {VICTIM}|rank {VICTIM} .*is back|rank 0 is lost)", done.err)
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV])
@@ -58,11 +59,11 @@ def test_a_worker_of_another_host_dies(job, number, expected):
 
 
 @pytest.mark.parametrize(
-    ("timeouts", "says"),
-    [(2, [f"lost rank {VICTIM}", f"rank {VICTIM} "]), (5, [f"lost rank {VICTIM}", "rank 0 is lost"])],
+    ("timeouts", "then"),
+    [(2, f"rank {VICTIM} (host {hosts.of_rank(VICTIM)}) is back"), (5, "rank 0 is lost")],
     ids=["and comes back", "and has left"],
 )
-def test_a_host_has_no_network_for_a_while(job, timeouts, says, expected):
+def test_a_host_has_no_network_for_a_while(job, timeouts, then, expected):
     hosts.set_network(hosts.of_rank(VICTIM), False)
     try:
         time.sleep(timeouts * TIMEOUT)
@@ -70,5 +71,5 @@ def test_a_host_has_no_network_for_a_while(job, timeouts, says, expected):
         hosts.set_network(hosts.of_rank(VICTIM), True)
     done = job.finish()
     assert done.status == 0, done.err
-    assert told(done) == says
+    assert told(done) == [f"lost rank {VICTIM}", then]
     assert done.results[-1]["score"] == expected
