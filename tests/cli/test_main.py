@@ -4,6 +4,12 @@ import os
 import subprocess
 import sys
 
+import pytest
+
+from distsearch.cli import main
+from distsearch.cluster import mpi_runtime
+from distsearch.core.errors import MasterLostError, RanksLostError
+
 SCRIPT = """
 import gc, os
 from distsearch.cli import info, main
@@ -29,3 +35,19 @@ def test_what_a_program_imports_is_never_collected_and_numpy_gets_one_thread():
 
 def test_a_command_line_in_another_program_leaves_all_as_it_is():
     assert seen_by_a_command("['info']") == "[(True, False, None)] True"
+
+
+def raises(error):
+    raise error
+
+
+@pytest.mark.parametrize(("error", "status", "ended"), [(MasterLostError, 0, []), (RanksLostError, 1, [1])])
+def test_a_worker_that_only_does_not_hear_from_rank_0_leaves_alone(monkeypatch, capsys, error, status, ended):
+    calls = []
+    monkeypatch.setattr(mpi_runtime, "place", lambda: (3, 2))
+    monkeypatch.setattr(mpi_runtime, "abort", calls.append)
+    monkeypatch.setattr(mpi_runtime, "forgo_finalize", lambda: None)
+    monkeypatch.setattr(main, "parse", lambda _: raises(error("rank 0 is lost")))
+    assert main.main(["info"]) == status
+    assert calls == ended
+    assert capsys.readouterr().err == "distsearch: rank 0 is lost\n"
