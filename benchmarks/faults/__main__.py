@@ -34,7 +34,7 @@ from . import hosts
 from .works import CHECKPOINT_SECONDS, Work, works_of
 
 TIMEOUT = 3  # seconds, the worker timeout under MPICH
-PATIENCE = 150  # seconds after the last fault, until a job that still runs has no end; longer than ``beginning.LIMIT``
+PATIENCE = 150  # seconds after the last fault; a job that still runs then has no end. Longer than ``beginning.LIMIT``
 NO_MEMORY, NO_NETWORK = "no memory", "no network"
 _NOT_MET = "before all had met"
 _FAULTS = ["SIGKILL"] * 5 + ["SIGSEGV"] * 2 + ["SIGSTOP", NO_MEMORY]
@@ -59,7 +59,7 @@ class Case(NamedTuple):
     """A run.
 
     early: faults are counted from when all processes exist, else from when all handle signals; victims: (rank, fault,
-    when) in order, as a part of the span of what is asked.
+    when) in order; when: as a part of ``Work.span``.
     """
 
     name: str

@@ -7,7 +7,7 @@ from tests.launch.running import MARK, mpirun_is_open_mpi
 
 _RANKS = {"head": 2, "node01": 1, "node02": 1, "node03": 2}
 _PASSED = "PATH", "PYTHONPATH", "DISTSEARCH_CACHE", MARK
-# leave for more ranks than cores: with it Open MPI starts all ranks on the first host
+# the variable that permits more ranks than cores: with it Open MPI starts all ranks on the first host
 ONE_HOST = "PRTE_MCA_rmaps_default_mapping_policy"
 
 

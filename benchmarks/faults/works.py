@@ -137,7 +137,7 @@ class Service(Work):
 
 
 class Training(Work):
-    """Learning, which ends with any of its ranks and goes on from the last file that was saved."""
+    """Learning: the job ends when any rank dies, and goes on from the last file that was saved."""
 
     survives, games, every, kept_in = False, 1_000_000, 20_000, "weights.npz"
 
@@ -196,7 +196,7 @@ def works_of(folder: Path, names: Collection[str] = ()) -> dict[str, Work]:
         # an emulator would take hours
         "solve": Work("solve", "connect4", "--positions", str(path), "--plain", gpu=False),
         "perft": Work(*counted, gpu=False, submasters=False),
-        # a GPU's games are other ones where two moves are as good
+        # of equally good moves a GPU may choose another one, and its games differ
         "play": Work(*games, saves=False, gpu=False),
         "serve": Service(asked),
         "train": Training(),

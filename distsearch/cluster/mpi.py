@@ -35,7 +35,7 @@ from .worker_signals import caught, message_of, to_signal
 
 _MASTER = 0
 _MASTERS = 3  # timeouts for which a master may be silent: it does one thing at a time
-_BEGINNING = 120.0  # seconds until its first message
+_BEGINNING = 120.0  # seconds that a worker waits for its master's first message
 _PASSED_ON = 1.0  # seconds to wait for mpirun to pass the same signal to rank 0
 _REGULAR = MessageType.NODE_COUNT, MessageType.METRICS  # come again and again, whatever there is to do
 
@@ -185,10 +185,10 @@ def _can_wake_master(known, submasters):
 
 
 class _Guard:
-    """Knows on a worker, where there is a timeout, whether its master, rank ``above``, is still there."""
+    """Knows on a worker or sub-master, where there is a timeout, whether its master, rank ``above``, is still there."""
 
     def __init__(self, worker_timeout, above, known):
-        """known: (host, name of its wakeup socket) of every rank: a host knows at once that its process has ended."""
+        """known: (host, name of its wakeup socket) of every rank: a socket of this host is gone with its process."""
         self._worker_timeout, self._next, self._last_pong, self.above = worker_timeout, 0.0, 0.0, above
         host, wakeup = known[above]
         here = host == MPI.Get_processor_name()
@@ -197,19 +197,19 @@ class _Guard:
         self._begun = False
 
     def heard(self, message):
-        """Note a message; a PONG does not end the beginning, since a master that compiles sends it unasked."""
+        """Note a message. After the first one but a PONG, which a master that compiles sends, patience is shorter."""
         now = time.monotonic()
         if not self._begun and message.type != MessageType.PONG:
             self._begun, self._liveness = True, Liveness(_MASTERS * self._worker_timeout, [self.above], now)
         self._liveness.heard(self.above, now)
 
     def be_heard(self, mailbox):
-        """Have the master know that this worker lives, twice in a timeout, while it compiles."""
+        """Tell the master that this worker lives, at most twice in a timeout; called before each kernel is compiled."""
         now = time.monotonic()
         if now - self._last_pong >= self._worker_timeout / 2:
             self._last_pong = now
             mailbox.send(self.above, Message(MessageType.PONG, 0))
-            mailbox.has_mail()  # what was sent may travel only while a rank looks
+            mailbox.has_mail()  # MPI may send it only in a later call
 
     def due(self):
         """Whether it is time to ``look``."""
@@ -254,7 +254,8 @@ def work_for_master(
 ) -> None:
     """The other ranks' side: a worker or a sub-master, until the master says to leave.
 
-    Arguments as for ``MpiCluster``, ``Submaster`` and ``Worker``. Raises RanksLostError if rank 0 is lost; where a
+    Arguments as for ``MpiCluster``, ``Submaster`` and ``Worker``. Raises RanksLostError if rank 0 is lost, as
+    MasterLostError if it is merely silent, after which this rank alone is to end; where a
     sub-master is lost, its workers leave.
     """
     wakeup = Wakeup()

@@ -1,4 +1,4 @@
-"""Jobs over several hosts that lose a worker of another host, or that host's network for a while, in either MPI."""
+"""Jobs in which a worker of another host than rank 0's dies, or that host has no network for a while, in either MPI."""
 
 import json
 import os
@@ -21,7 +21,7 @@ RANKS, VICTIM = 5, 3
 
 @pytest.fixture(params=["mpich", "openmpi"])
 def job(request, monkeypatch):
-    """A search at work on all hosts, of which one has the victim alone."""
+    """A search at work on all hosts; the victim is the only rank of its host."""
     if request.param == "openmpi":
         venv = request.getfixturevalue("openmpi")
         monkeypatch.setenv("PATH", f"{venv}/bin:{os.environ['PATH']}")
@@ -45,7 +45,7 @@ def expected():
 
 
 def told(done):
-    """Return what a job says of the victim, in order; others may be slow for longer than so short a timeout."""
+    """Return what a job says of the victim, in order. Others are ignored: they may miss so short a timeout too."""
     return re.findall(rf"distsearch: (lost rank {VICTIM}|rank {VICTIM} .*is back|rank 0 is lost)", done.err)
 
 
