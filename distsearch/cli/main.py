@@ -42,8 +42,7 @@ def _main(argv):
         return 0
     except RanksLostError as error:
         print_error(f"distsearch: {error}")
-        # where MPI tells of failures, a worker may only have come too late: rank 0's status is the job's
-        return _leave(0 if mpi_runtime.tells_of_failures() and not is_first() else 1)
+        return _leave(1)
     except BrokenPipeError:
         stdout.silence()  # the reader of stdout has enough
         return 0
