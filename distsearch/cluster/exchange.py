@@ -16,8 +16,9 @@ EVERY = 4e-4  # seconds between two messages to the same owner
 # And for each of the others, since a message costs about 10 µs, sending and receiving.
 _FOR_EACH = 4e-5
 # A host that has not seen so many messages gets the next one only after so many seconds, or they would pile up there
-# while its owner does something else.
-_UNSEEN, _PATIENCE = 8, 0.02
+# while its owner does something else. Then this time doubles with each one, up to a limit: a rank has no place for all
+# that it would send to a host without a network, and MPI would wait for places.
+_UNSEEN, _PATIENCE, _LONGEST = 8, 0.02, 1.0
 # Before entries, orders and marks: the job, the number of the host, the number of this message and of the latest one
 # that has come from its receiver, how many entries, how many words of orders.
 _HEAD = struct.Struct("=6q")
@@ -86,7 +87,8 @@ class Exchange:
 
     def _is_behind(self, host, now):
         """Whether a host has many messages to see, and got one a moment ago."""
-        return self._sent[host] - self._seen[host] >= _UNSEEN and now - self._sent_at[host] < _PATIENCE
+        more = self._sent[host] - self._seen[host] - _UNSEEN
+        return more >= 0 and now - self._sent_at[host] < min(_PATIENCE * 2.0 ** min(more, 9), _LONGEST)
 
     def end(self, runner: JobRunner) -> None:
         """Have the engine search alone on this host again."""

@@ -1,5 +1,7 @@
 """What owners of one job on several hosts tell one another, and how worker and master bring them together."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -181,14 +183,18 @@ def test_after_it_the_host_is_alone():
 
 
 def test_a_host_that_sees_nothing_is_sent_little():
-    """After some messages one in a while; as soon as it sees what came, all of them again."""
+    """After some messages one in a while, and more and more rarely; as soon as it sees what came, all of them again."""
     one, other, runner = made(host=0, ranks=(3, 5)), made(host=1, ranks=(3, 5)), Recorder()
-    ends = [step * exchange.EVERY for step in range(1, 501)]  # 0.2 seconds
-    unseen = [out.message for now in ends for out in one.messages(runner, now)]
-    assert 8 <= len(unseen) <= 8 + 0.2 / exchange._PATIENCE + 1
-    other.take_in(unseen[-1])
-    one.take_in(other.messages(runner, 1.0)[0].message)
-    later = [out for step in range(1, 6) for out in one.messages(runner, 1.0 + step * exchange.EVERY)]
+    tick = 1.01 * exchange.EVERY
+    moments = [step * tick for step in range(1, 25_001)]  # ten seconds
+    sent = [(now, out.message) for now in moments for out in one.messages(runner, now)]
+    waits = [later - earlier for (earlier, _), (later, _) in pairwise(sent)]
+    assert waits[:7] == pytest.approx([tick] * 7)
+    assert waits[7:13] == pytest.approx([0.02, 0.04, 0.08, 0.16, 0.32, 0.64], abs=2 * tick)
+    assert waits[13:] == pytest.approx([1.0] * 8, abs=2 * tick)
+    other.take_in(sent[-1][1])
+    one.take_in(other.messages(runner, 11.0)[0].message)
+    later = [out for step in range(1, 6) for out in one.messages(runner, 11.0 + step * tick)]
     assert len(later) == 5
 
 
