@@ -38,7 +38,7 @@ def _main(argv):
         return 2 if is_first() else 0  # the first rank speaks for all
     except MasterLostError as error:
         print_error(f"distsearch: {error}")
-        mpi_runtime.forgo_finalize()  # only this rank ends: rank 0 may go on without it, and its status is the job's
+        mpi_runtime.forgo_finalize()  # only this rank ends: rank 0 may go on without it, or have ended
         return 0
     except RanksLostError as error:
         print_error(f"distsearch: {error}")

@@ -15,10 +15,10 @@ from .protocols import JobRunner
 EVERY = 4e-4  # seconds between two messages to the same owner
 # And for each of the others, since a message costs about 10 µs, sending and receiving.
 _FOR_EACH = 4e-5
-# A host that has not seen so many messages gets the next one only after so many seconds, or they would pile up there
-# while its owner does something else. Then this time doubles with each one, up to a limit: a rank has no place for all
-# that it would send to a host without a network, and MPI would wait for places.
-_UNSEEN, _PATIENCE, _LONGEST = 8, 0.02, 1.0
+# A host that has not acknowledged so many messages gets the next one only after so many seconds, or they would pile up
+# there while its owner does something else. Where nothing comes from it either, this delay doubles with each message:
+# MPI queues a limited number of them, which a host without a network would use up, and then blocks in MPI_Isend.
+_UNSEEN, _PATIENCE = 8, 0.02
 # Before entries, orders and marks: the job, the number of the host, the number of this message and of the latest one
 # that has come from its receiver, how many entries, how many words of orders.
 _HEAD = struct.Struct("=6q")
@@ -40,16 +40,17 @@ class Exchange:
         self._entries, self._orders = [], []
         self._marks: dict[int, np.ndarray] = dict.fromkeys(range(len(ranks)), NOTHING)
         self._changed = True  # marks, since the engine got them
-        # by host: messages sent, those that have been seen, the latest one that has come, when the last was sent
+        # by host: messages sent, those that have been seen, the latest one that has come, when the last was sent, and
+        # how many were since anything came
         self._sent, self._seen, self._came = [0] * len(ranks), [0] * len(ranks), [0] * len(ranks)
-        self._sent_at = [now] * len(ranks)
+        self._sent_at, self._unanswered = [now] * len(ranks), [0] * len(ranks)
 
     def take_in(self, message: Message) -> None:
         """Keep what another owner has sent, until the engine has time for it."""
         job_id, host, number, seen, entries, orders = _HEAD.unpack_from(message.payload)
         words = to_records(message.payload[_HEAD.size :], np.uint64)
         if message.run == self.run and job_id == self.job_id and host != self.host and host in self._marks:
-            self._came[host] = number
+            self._came[host], self._unanswered[host] = number, 0
             if seen <= self._sent[host]:  # else of another exchange
                 self._seen[host] = seen
             orders_from, marks_from = 2 * entries, 2 * entries + orders
@@ -80,15 +81,16 @@ class Exchange:
             if host == self.host or self._is_behind(host, now):
                 continue
             self._sent[host], self._sent_at[host] = self._sent[host] + 1, now
+            self._unanswered[host] += 1
             numbers = self._sent[host], self._came[host]
             head = _HEAD.pack(self.job_id, self.host, *numbers, len(entries), len(orders))
             found.append(Outgoing(rank, Message(MessageType.TT_UPDATE, self.run, head + content)))
         return found
 
     def _is_behind(self, host, now):
-        """Whether a host has many messages to see, and got one a moment ago."""
-        more = self._sent[host] - self._seen[host] - _UNSEEN
-        return more >= 0 and now - self._sent_at[host] < min(_PATIENCE * 2.0 ** min(more, 9), _LONGEST)
+        """Whether a host has many messages to acknowledge, and its delay is not over."""
+        delay = _PATIENCE * 2.0 ** max(self._unanswered[host] - _UNSEEN, 0)
+        return self._sent[host] - self._seen[host] >= _UNSEEN and now - self._sent_at[host] < delay
 
     def end(self, runner: JobRunner) -> None:
         """Have the engine search alone on this host again."""

@@ -56,10 +56,6 @@ class Liveness:
                 lost.remove(last)
         return lost
 
-    def silence(self, rank: int, now: float) -> float:
-        """Return for how many seconds a worker has been silent."""
-        return self._pass(now) - self._heard[rank]
-
     def lost(self, rank: int) -> None:
         """Expect nothing more from a lost worker."""
         self._heard.pop(rank, None)

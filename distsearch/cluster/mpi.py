@@ -11,7 +11,6 @@ import signal
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
-from math import inf
 
 from mpi4py import MPI
 
@@ -36,8 +35,6 @@ from .worker_signals import caught, message_of, to_signal
 
 _MASTER = 0
 _MASTERS = 3  # timeouts for which a master may be silent: it does one thing at a time
-# Timeouts for which a worker hears nothing from a master that lives, unless its host has no network: it asks after one
-_UNHEARD = 1.5
 _BEGINNING = 120.0  # seconds that a worker waits for its master's first message
 _PASSED_ON = 1.0  # seconds to wait for mpirun to pass the same signal to rank 0
 _REGULAR = MessageType.NODE_COUNT, MessageType.METRICS  # come again and again, whatever there is to do
@@ -197,24 +194,14 @@ class _Guard:
         here = host == MPI.Get_processor_name()
         self._wakeup = wakeup if here and wakeup and Wakeup.exists(wakeup) else None
         self._liveness = Liveness(_BEGINNING, [above], time.monotonic())
-        self._begun, self._reached = False, -inf
+        self._begun = False
 
     def heard(self, message):
         """Note a message. After the first one but a PONG, which a master that compiles sends, patience is shorter."""
         now = time.monotonic()
-        if self._unheard(now):
-            self._reached = now
         if not self._begun and message.type != MessageType.PONG:
             self._begun, self._liveness = True, Liveness(_MASTERS * self._worker_timeout, [self.above], now)
         self._liveness.heard(self.above, now)
-
-    def _unheard(self, now):
-        return self._begun and self._liveness.silence(self.above, now) >= _UNHEARD * self._worker_timeout
-
-    def was_cut_off(self):
-        """Whether this worker hears nothing from a master of another host, or has only just heard it again."""
-        now = time.monotonic()
-        return not self._wakeup and (self._unheard(now) or now - self._reached < self._worker_timeout)
 
     def be_heard(self, mailbox):
         """Tell the master that this worker lives, at most twice in a timeout; called before each kernel is compiled."""
@@ -267,9 +254,9 @@ def work_for_master(
 ) -> None:
     """The other ranks' side: a worker or a sub-master, until the master says to leave.
 
-    Arguments as for ``MpiCluster``, ``Submaster`` and ``Worker``. Raises RanksLostError if rank 0 is lost, as
-    MasterLostError if it is merely silent, or this worker has been cut off and rank 0 may have ended well meanwhile:
-    then this rank alone is to end. Where a sub-master is lost, its workers leave.
+    Arguments as for ``MpiCluster``, ``Submaster`` and ``Worker``. Raises RanksLostError if rank 0 is lost: the job is
+    to end; its subclass MasterLostError if rank 0 is merely silent: this rank alone is to end. Once rank 0 has said to
+    leave, its end is no error. Where a sub-master is lost, its workers leave.
     """
     wakeup = Wakeup()
     survives, known, peers = _begin(comm, worker_timeout, wakeup, submasters)
@@ -289,18 +276,18 @@ def work_for_master(
     except MPI.Exception as error:
         if not (survives and tells_of_a_failure(error)):
             raise
-        _without(above, guard)
+        _without(above)
     except RanksLostError:
         if above == _MASTER:
             raise
-        _without(above, guard)
+        _without(above)
     wakeup.close()
 
 
-def _without(above, guard):
+def _without(above):
     """Leave, since the rank above is lost; the loss of rank 0 is an error."""
     if above == _MASTER:
-        raise (MasterLostError if guard and guard.was_cut_off() else RanksLostError)("rank 0 is lost") from None
+        raise RanksLostError("rank 0 is lost") from None
     mpi_runtime.forgo_finalize()
 
 
@@ -331,7 +318,8 @@ def _lead(comm, ranks, how, known, wakeup, worker_timeout, survives, guard):
         mpi_runtime.forgo_finalize()
         return
     if submaster.leaves_alone:
-        links.leave()
+        with contextlib.suppress(RanksLostError):  # rank 0 has said to leave, and does not wait for long
+            links.leave()
     _leave(comm, submaster, links.mailbox, worker_timeout or PARTING, survives, _MASTER)
 
 
@@ -386,8 +374,12 @@ def _anything_to_do(worker, mailbox, guard):
 def _leave(comm, worker, mailbox, seconds, survives, above, peer_mailbox=None):
     """Leave together with the others or, where some are lost, as soon as the master knows."""
     if worker.leaves_alone:
-        mailbox.send(above, Message(MessageType.QUIT, 0))
-        mailbox.flush(seconds)
+        try:
+            mailbox.send(above, Message(MessageType.QUIT, 0))
+            mailbox.flush(seconds)
+        except MPI.Exception as error:
+            if not (survives and tells_of_a_failure(error)):  # the master does not wait for those that come late
+                raise
     if worker.leaves_alone or not barrier(comm, mailbox, seconds, survives):
         mpi_runtime.forgo_finalize()
     elif peer_mailbox:

@@ -183,19 +183,30 @@ def test_after_it_the_host_is_alone():
 
 
 def test_a_host_that_sees_nothing_is_sent_little():
-    """After some messages one in a while, and more and more rarely; as soon as it sees what came, all of them again."""
+    """After some messages one in a while, and more and more rarely; once it acknowledges, every message again."""
     one, other, runner = made(host=0, ranks=(3, 5)), made(host=1, ranks=(3, 5)), Recorder()
     tick = 1.01 * exchange.EVERY
     moments = [step * tick for step in range(1, 25_001)]  # ten seconds
     sent = [(now, out.message) for now in moments for out in one.messages(runner, now)]
     waits = [later - earlier for (earlier, _), (later, _) in pairwise(sent)]
     assert waits[:7] == pytest.approx([tick] * 7)
-    assert waits[7:13] == pytest.approx([0.02, 0.04, 0.08, 0.16, 0.32, 0.64], abs=2 * tick)
-    assert waits[13:] == pytest.approx([1.0] * 8, abs=2 * tick)
+    assert waits[7:] == pytest.approx([0.02 * 2**more for more in range(8)], abs=2 * tick)
     other.take_in(sent[-1][1])
     one.take_in(other.messages(runner, 11.0)[0].message)
     later = [out for step in range(1, 6) for out in one.messages(runner, 11.0 + step * tick)]
     assert len(later) == 5
+
+
+def test_a_host_that_acknowledges_nothing_but_is_heard_gets_a_message_in_a_while():
+    one, other, runner = made(host=0, ranks=(3, 5)), made(host=1, ranks=(3, 5)), Recorder()
+    tick = 1.01 * exchange.EVERY
+    sent = []
+    for now in [step * tick for step in range(1, 2_501)]:  # a second
+        sent += one.messages(runner, now)
+        one.take_in(other.messages(runner, now)[0].message)
+        other._sent_at[0] = -1.0  # it has got nothing, and says what it has found
+        other._unanswered[0] = 0
+    assert 8 + 48 <= len(sent) <= 8 + 51
 
 
 def test_a_host_that_answers_misses_nothing():

@@ -30,14 +30,6 @@ def test_the_silent_are_asked_and_then_lost():
     assert liveness.silent(12) == [1]
 
 
-def test_silence_is_counted_from_the_last_message():
-    liveness = Liveness(DEADLINE, [1])
-    until(liveness, 5)
-    assert liveness.silence(1, 5) == 5
-    liveness.heard(1, 5)
-    assert (liveness.silence(1, 5), liveness.silence(1, 7)) == (0, 2)
-
-
 def test_an_answer_saves():
     liveness = Liveness(DEADLINE, [1])
     until(liveness, 11)

@@ -113,34 +113,3 @@ def test_a_silent_master_is_lost_on_another_host_and_not_on_this_one():
     wakeup.close()
     with pytest.raises(RanksLostError):
         guards[0].look()
-
-
-def test_a_worker_knows_that_it_was_cut_off_from_another_host_only():
-    from mpi4py import MPI
-
-    from distsearch.cluster.mpi import _Guard
-
-    here, wakeup = MPI.Get_processor_name(), Wakeup()
-    guards = [_Guard(0.1, 0, [(host, wakeup.name)]) for host in (here, "elsewhere")]
-
-    def cut_off():
-        return [guard.was_cut_off() for guard in guards]
-
-    def pass_time(seconds):
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            cut_off()
-
-    pass_time(0.3)  # the master has not begun
-    assert cut_off() == [False, False]
-    for guard in guards:
-        guard.heard(Message(MessageType.PING, 0))
-    assert cut_off() == [False, False]
-    pass_time(0.3)
-    assert cut_off() == [False, True]
-    for guard in guards:
-        guard.heard(Message(MessageType.PING, 0))
-    assert cut_off() == [False, True]  # what is heard now may have been sent long ago
-    pass_time(0.12)
-    assert cut_off() == [False, False]
-    wakeup.close()
