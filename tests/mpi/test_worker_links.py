@@ -1,6 +1,8 @@
 """What the master sends to workers whose processes have ended. No rank needs another one here."""
 
+import contextlib
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -113,3 +115,21 @@ def test_a_silent_master_is_lost_on_another_host_and_not_on_this_one():
     wakeup.close()
     with pytest.raises(RanksLostError):
         guards[0].look()
+
+
+@pytest.mark.parametrize("survives", [False, True])
+def test_the_end_of_rank_0_is_no_error_once_it_has_said_to_leave(monkeypatch, survives):
+    from mpi4py import MPI
+
+    from distsearch.cluster import mpi, mpi_runtime
+    from distsearch.cluster.mailbox import Mailbox
+
+    class Ended(Comm):
+        def Isend(self, what, dest, tag):  # noqa: N802
+            raise MPI.Exception(MPI.ERR_PROC_FAILED)
+
+    without_finalize, comm = [], Ended()
+    monkeypatch.setattr(mpi_runtime, "forgo_finalize", lambda: without_finalize.append(True))
+    with contextlib.nullcontext() if survives else pytest.raises(MPI.Exception):
+        mpi._leave(comm, SimpleNamespace(leaves_alone=True), Mailbox(comm), 0.1, survives, above=0)
+    assert without_finalize == [True] * survives
