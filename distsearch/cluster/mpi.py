@@ -160,8 +160,8 @@ def _begin(comm, worker_timeout, wakeup, submasters):
     survives = worker_timeout is not None or mpi_runtime.tells_of_failures()
     if survives:
         comm.Set_errhandler(MPI.ERRORS_RETURN)
-        if mpi_runtime.tells_of_failures():
-            mpi_runtime.forgo_finalize()  # with ULFM it may wait for ever for a rank that dies meanwhile
+        if mpi_runtime.others_go_on():
+            mpi_runtime.forgo_finalize()  # it would wait for ever for a rank that dies meanwhile
     try:
         known = comm.allgather((MPI.Get_processor_name(), wakeup.name))
         mpi_runtime.unlink_shared_memory()  # all have it by now, and ranks that are killed would leave it

@@ -28,6 +28,7 @@ OF_RANKS = "RANK", "PROCID", "PMI_", "APP_PE"
 # Names of variables that choose MPICH's network, where it was built for several, end so; and the one set here
 _CHOOSES_NETWORK, _USE_OFI = "CH4_NETMOD", ("MPIR_CVAR_CH4_NETMOD", "ofi")
 _WITH_FT = "OMPI_MCA_mpi_ft_enable"  # as mpirun --with-ft ulfm sets it
+_WRAPPED = "DISTSEARCH_SURVIVES"  # as scripts/survive sets it under MPICH's mpirun, whose other ranks then go on
 SHARED_FILES = Path("/dev/shm")
 _MPICH_FILES = "mpich_shm_"
 _LEFT_NAMES = f"{_MPICH_FILES}*", "distsearch-*"
@@ -155,6 +156,11 @@ def echoes_an_abort(error: Exception) -> bool:
 def tells_of_failures() -> bool:
     """Whether MPI lets ranks go on when others die, and reports it: Open MPI does under ``mpirun --with-ft ulfm``."""
     return os.environ.get(_WITH_FT, "0").lower() in ("1", "true", "yes", "enabled")
+
+
+def others_go_on() -> bool:
+    """Whether the launcher leaves the other ranks alone when one dies, or ends without finalizing MPI."""
+    return tells_of_failures() or _WRAPPED in os.environ
 
 
 def forgo_finalize() -> None:

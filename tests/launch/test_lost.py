@@ -5,6 +5,7 @@ import os
 import random
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -102,6 +103,31 @@ def test_nobody_is_left_to_do_the_work(solving):
         gone(job, shared)
     assert done.status != 0
     assert "distsearch: every worker is lost" in done.err
+    assert TRACEBACK not in done.err
+
+
+ENDING = """
+import sys, time
+from distsearch.cli.main import main
+from distsearch.cluster import mpi_runtime
+leave = mpi_runtime.leave
+def leave_late(status):
+    if mpi_runtime.place()[1] == 0:
+        time.sleep(2)
+    leave(status)
+mpi_runtime.leave = leave_late
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_a_worker_is_killed_while_all_end(solving):
+    with surviving(*SEARCH, "--json", program=("-c", ENDING)) as job:
+        assert '"score"' in job.hear()
+        time.sleep(0.5)  # by now all but rank 0 have nothing more to do
+        if 2 in job.ranks():  # else it has ended, and does not wait for rank 0
+            job.kill(2)
+        done = job.finish(SOON)
+    assert done.status == 0, done.err
     assert TRACEBACK not in done.err
 
 

@@ -37,3 +37,8 @@ def test_datagrams_are_chosen_for_several_hosts(variables, network):
 )
 def test_a_killed_worker_is_not_the_end_of_the_job(rank, script, status):
     assert run({**SEVERAL, "PMI_RANK": rank}, script).returncode == status
+
+
+@pytest.mark.parametrize(("variables", "told"), [(SEVERAL, "1"), ({}, "")], ids=["mpirun", "another launcher"])
+def test_ranks_are_told_that_mpirun_lets_them_end_without_finalizing(variables, told):
+    assert run(variables, 'echo "$DISTSEARCH_SURVIVES"').stdout == f"{told}\n"
