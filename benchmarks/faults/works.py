@@ -90,7 +90,7 @@ class Service(Work):
     """A service whose client asks for several searches at once; it is ended when all are answered."""
 
     def __init__(self, requests: list[dict[str, Any]]):
-        super().__init__("serve", saves=False)
+        super().__init__("serve", saves=False, gpu=False)  # an emulator would take minutes
         self._requests = requests
         self._threads = ThreadPoolExecutor()
         self._answers: Future[list[Any]]

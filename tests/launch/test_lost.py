@@ -15,7 +15,7 @@ from distsearch.cluster.start_watchdog import launcher_of, processes
 
 from ..api.solving import late_lines
 from ..cluster.test_start_watchdog import waits
-from .running import SOON, TRACEBACK, Job, mpirun_is_open_mpi, run, wait_for
+from .running import SOON, TRACEBACK, Job, handles, mpirun_is_open_mpi, run, wait_for
 from .test_failures import FAILING
 from .test_killed import write_positions
 
@@ -104,6 +104,12 @@ def test_nobody_is_left_to_do_the_work(solving):
     assert done.status != 0
     assert "distsearch: every worker is lost" in done.err
     assert TRACEBACK not in done.err
+
+
+def test_a_rank_that_crashes_dies_at_once():
+    with surviving("search", "othello", "--depth", "30") as job:
+        job.wait_for_handlers()
+        assert not any(handles(process, signal.SIGSEGV) for process in job.ranks().values())
 
 
 ENDING = """
