@@ -36,7 +36,7 @@ from .works import CHECKPOINT_SECONDS, Work, works_of
 TIMEOUT = 3  # seconds, the worker timeout under MPICH
 PATIENCE = 150  # seconds after the last fault; a job that still runs then has no end. Longer than ``beginning.LIMIT``
 NO_MEMORY, NO_NETWORK = "no memory", "no network"
-_NOT_MET = "before all had met"
+_NOT_MET = "before all had met", "MPI_INIT has failed"  # by this program, and by Open MPI
 _FAULTS = ["SIGKILL"] * 5 + ["SIGSEGV"] * 2 + ["SIGSTOP", NO_MEMORY]
 _ENDS = [
     "right",
@@ -215,18 +215,22 @@ def run_of(case: Case, work: Work) -> tuple[Struck, Ended]:
     if TRACEBACK in done.err and not any(fault == NO_MEMORY for _, fault in struck.hit):
         return struck, Ended("traceback", took, printed)
     hit_rank_0 = any(rank == 0 for rank, _ in struck.hit)
-    if done.status != 0 and _NOT_MET not in done.err and (hit_rank_0 or struck.hit and not work.survives):
+    if done.status != 0 and not _says_not_met(done) and (hit_rank_0 or struck.hit and not work.survives):
         right, resumed = work.resumed(done, case.ranks)
         printed += f"\nresumed:\n{resumed.out}\n{resumed.err}"
         return struck, Ended("resumed" if right else "wrong", took, printed)
     return struck, Ended(_end_by(done, case, work, struck), took, printed)
 
 
+def _says_not_met(done):
+    return any(text in done.err for text in _NOT_MET)
+
+
 def _end_by(done, case, work, struck):
     """Return the end of a job that is not resumed."""
     if done.status == 0:
         return "right" if work.found_in(done) == work.expected else "wrong"
-    if _NOT_MET in done.err and struck.first is not None and (case.early or struck.first < _MEETING):
+    if _says_not_met(done) and struck.first is not None and (case.early or struck.first < _MEETING):
         return "not met"
     if any(fault == NO_MEMORY for _, fault in struck.hit):
         return NO_MEMORY
