@@ -119,9 +119,9 @@ def test_an_array_and_its_merge(tmp_path):
 
 
 def test_training_is_requeued_and_goes_on(tmp_path):
-    games = 100_000
+    games = 3_000_000  # a few seconds, so that the signal comes before the end
     options = "--nodes=1", "--ntasks-per-node=2"
-    job = Submitted(tmp_path, "train", *NETWORK, "--games", str(games), "--save-every", "5000", options=options)
+    job = Submitted(tmp_path, "train", *NETWORK, "--games", str(games), "--save-every", "100000", options=options)
     curve = f"train-{job.number}.jsonl"
     job.wait(lambda: (tmp_path / curve).exists() and job.rows(curve))
     ask("scancel", "--batch", "--signal=USR1", job.number)  # as --signal=B:USR1@120 does when the time is nearly up
