@@ -28,7 +28,7 @@ OF_RANKS = "RANK", "PROCID", "PMI_", "APP_PE"
 # Names of variables that choose MPICH's network, where it was built for several, end so; and the one set here
 _CHOOSES_NETWORK, _USE_OFI = "CH4_NETMOD", ("MPIR_CVAR_CH4_NETMOD", "ofi")
 _WITH_FT = "OMPI_MCA_mpi_ft_enable"  # as mpirun --with-ft ulfm sets it
-_HANDLED = "OMPI_MCA_opal_signal"  # the signals of crashes that Open MPI handles
+_HANDLED = "OMPI_MCA_opal_signal"  # the signals that Open MPI handles, of crashes
 _WRAPPED = "DISTSEARCH_SURVIVES"  # as scripts/survive sets it under MPICH's mpirun, whose other ranks then go on
 SHARED_FILES = Path("/dev/shm")
 _MPICH_FILES = "mpich_shm_"
@@ -240,7 +240,7 @@ def _load():
     if _gets_addresses_by_slurm() and not any(name.endswith(_CHOOSES_NETWORK) for name in os.environ):
         os.environ.update([_USE_OFI])
     if tells_of_failures():
-        os.environ.setdefault(_HANDLED, "")  # it would print where, and a rank that hangs at that is not lost
+        os.environ.setdefault(_HANDLED, "")  # the handler prints a trace and may hang, and then the rank never dies
     try:
         import mpi4py
 

@@ -41,9 +41,7 @@ def raises(error):
     raise error
 
 
-@pytest.mark.parametrize(
-    "told", ["0", "1"]
-)  # where MPI tells of failures, mpirun ignores the status of a killed rank 0
+@pytest.mark.parametrize("told", ["0", "1"])  # "1": MPI reports failures, and mpirun ignores how a killed rank ended
 @pytest.mark.parametrize(("error", "status", "ended"), [(MasterLostError, 0, []), (RanksLostError, 1, [1])])
 def test_a_worker_that_only_does_not_hear_from_rank_0_leaves_alone(monkeypatch, capsys, error, status, ended, told):
     calls = []

@@ -197,7 +197,7 @@ def test_a_host_that_sees_nothing_is_sent_little():
     assert len(later) == 5
 
 
-def test_a_host_that_acknowledges_nothing_but_is_heard_gets_a_message_in_a_while():
+def test_a_host_that_acknowledges_nothing_but_is_heard_is_sent_fifty_a_second():
     one, other, runner = made(host=0, ranks=(3, 5)), made(host=1, ranks=(3, 5)), Recorder()
     tick = 1.01 * exchange.EVERY
     sent = []
