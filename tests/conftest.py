@@ -30,6 +30,25 @@ def pytest_configure(config):
     )
 
 
+class _FailuresAtOnce:
+    """Shows a failure when it happens: a run with --full takes hours, and may be stopped before its summary."""
+
+    def __init__(self, reporter):
+        self._reporter = reporter
+
+    def pytest_runtest_logreport(self, report):
+        if report.failed:
+            self._reporter.ensure_newline()
+            self._reporter.write_line(report.longreprtext)
+
+
+@pytest.hookimpl(trylast=True)  # when there is a terminal reporter, which workers of pytest-xdist lack
+def pytest_sessionstart(session):
+    reporter = session.config.pluginmanager.getplugin("terminalreporter")
+    if session.config.option.full and reporter is not None:
+        session.config.pluginmanager.register(_FailuresAtOnce(reporter))
+
+
 def pytest_collection_finish():
     """Have the garbage collector leave alone what is there by now: all of it took it a tenth of the tests' time."""
     gc.collect()

@@ -1,5 +1,6 @@
 """Every parser that is fuzzed accepts its seeds, and does nothing that it must not with inputs like them."""
 
+import gc
 import random
 import time
 import types
@@ -69,6 +70,20 @@ def _large(data):
 
 def _odd(data):
     raise KeyError(data)
+
+
+def test_the_time_of_a_garbage_collection_is_not_the_parsers():
+    def collected(phase, info):
+        _slow(b"")
+
+    def read(data):
+        return [[] for _ in range(5000)]  # enough for several
+
+    gc.callbacks.append(collected)
+    try:
+        assert finding(Target(read, list, ()), b"1") is None
+    finally:
+        gc.callbacks.remove(collected)
 
 
 @pytest.mark.parametrize(
