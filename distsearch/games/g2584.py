@@ -149,4 +149,5 @@ def code_at(s, cell):
 
 
 _OWN = cells_of, state_of, transpose, slide, rewards, free_cells, cell_of, put, code_at
-kind, moves, outcomes, play, moves_left, expand, parse, text, largest, empties = sliding.interface(NAME, VALUES, _OWN)
+_interface = sliding.interface(NAME, VALUES, _OWN)
+kind, moves, outcomes, play, moves_left, expand, book_canonical, reached, parse, text, largest, empties = _interface

@@ -196,6 +196,10 @@ class Knowledge(Protocol):
         """As ``canonical``, for opening books, where it may take longer; without it books use ``canonical``."""
         ...
 
+    def reached(self, s: State, r: Rules, value: int, /) -> bool:
+        """Return whether a tile of this value, or a larger one, is on the board: only of a game whose tiles grow."""
+        ...
+
     def bounds(self, s: State, r: Rules, left: int, beta: int, /) -> tuple[int, int, int]:
         """Return (low, high, note): bounds on the score, as tight as the null window is worth.
 

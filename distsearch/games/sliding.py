@@ -271,6 +271,32 @@ def largest_code(s):
     return largest
 
 
+def book_canonical(s, r):
+    """The smallest of the boards that turning and mirroring make of this one, which keep to its corner."""
+    rows, columns = np.int64(r[ROWS]), np.int64(r[COLUMNS])
+    smallest = s
+    for image in range(1, 8 if rows == columns else 4):
+        turned = with_due((np.uint64(0), np.uint64(0)), due(s))
+        for row in range(rows):
+            for column in range(columns):
+                i = rows - 1 - row if image & 1 else row
+                j = columns - 1 - column if image & 2 else column
+                if image & 4:
+                    i, j = j, i
+                turned = put(turned, 4 * row + column, code_at(s, 4 * i + j))
+        if turned[0] < smallest[0] or (turned[0] == smallest[0] and turned[1] < smallest[1]):
+            smallest = turned
+    return smallest
+
+
+def reached(s, r, value):
+    """Whether there is a tile of this value, or a larger one."""
+    found = False
+    for cell in range(CELLS):
+        found |= np.int64(r[VALUES + np.int64(code_at(s, np.int64(cell)))]) >= value
+    return found
+
+
 @compiled
 def draw(m, r):
     """The kind of a tile."""
@@ -293,7 +319,7 @@ def key(s, r):
     return x ^ x >> np.uint64(29)
 
 
-TEMPLATES = moved, expand, kind, tiles, moves, outcomes, play, moves_left, largest_code
+TEMPLATES = moved, expand, kind, tiles, moves, outcomes, play, moves_left, largest_code, book_canonical, reached
 
 
 def words(r):
@@ -368,11 +394,12 @@ class Texts:
 def interface(name, values, own):
     """Return what a game has of this module, bound to its ``own`` functions: kernels, and functions of texts.
 
-    They are kind, moves, outcomes, play, moves_left, expand; parse, text, largest, empties.
+    They are kind, moves, outcomes, play, moves_left, expand, book_canonical, reached; parse, text, largest, empties.
     """
     functions = jit.specialise_all(TEMPLATES, name, {function.__name__: function for function in own})
     texts = Texts(name, values, functions)
-    kernels = (functions[each] for each in ("kind", "moves", "outcomes", "play", "moves_left", "expand"))
+    offered = "kind", "moves", "outcomes", "play", "moves_left", "expand", "book_canonical", "reached"
+    kernels = (functions[each] for each in offered)
     return *kernels, texts.parse, texts.text, texts.largest, texts.empties
 
 

@@ -54,3 +54,40 @@ def test_boards_in_near_order_are_the_same(rng):
         assert [(int(low), int(high)) for low, high in sliding_symmetries.all_near_2048(state)] == [
             (word, 0) for word in plain
         ]
+
+
+@pytest.mark.parametrize("board", [(2, 2), (2, 3), (3, 2), (3, 3), (4, 4)])
+@pytest.mark.parametrize("name", GAMES)
+def test_symmetric_boards_have_one_canonical_board(name, board, rng):
+    """It is one of them, keeps to the corner that smaller boards lie in, and as many tiles are due on it."""
+    (game, _), (rows, columns) = GAMES[name], board
+    rules = game.rules(board)
+
+    def canonical(small, due):
+        whole = np.zeros((4, 4), int)
+        whole[:rows, :columns] = small
+        low, high = state_of(game, whole)
+        words = game.book_canonical((low, np.uint64(high) | np.uint64(due << 62)), rules)
+        assert int(words[1]) >> 62 == due
+        found = cells(game, (int(words[0]), int(words[1]) & (1 << 62) - 1))
+        assert not found[rows:].any() and not found[:, columns:].any()
+        return found[:rows, :columns].tobytes()
+
+    for _ in range(20):
+        small = np.array(rng.choices(range(1 << game.BITS), k=rows * columns)).reshape(board)
+        images = [image for each in (small, small[::-1]) for image in (each, each[:, ::-1])]
+        images += [each.T for each in images] if rows == columns else []
+        due = rng.randrange(3)
+        found = {canonical(image, due) for image in images}
+        assert len(found) == 1 and found <= {np.ascontiguousarray(image).tobytes() for image in images}
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_tile_is_reached_when_it_or_a_larger_one_is_there(name, rng):
+    game, _ = GAMES[name]
+    rules = game.rules()
+    for _ in range(20):
+        codes = rng.choices(range(1 << game.BITS), k=16)
+        largest = max(game.VALUES[code] for code in codes)
+        for value in game.VALUES[1:]:
+            assert game.reached(state_of(game, codes), rules, value) == (largest >= value)
