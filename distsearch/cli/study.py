@@ -129,6 +129,13 @@ def _td2584_arguments(parser):
     )
 
 
+def _records_arguments(parser):
+    _report_arguments(parser)
+    parser.add_argument(
+        "--tables", metavar="DIR", help="a folder for the values of all positions of the small boards, a file a game"
+    )
+
+
 def _plot_arguments(parser):
     parser.add_argument("files", nargs="*", metavar="FILE", help="of studies, together; records of training, likewise")
     parser.add_argument(
@@ -160,5 +167,6 @@ STUDIES = {
     "gpu2048-games": _report("depths, averaged search, minimax, IDA* and MCTS of gpu2048, as games", "gpu2048_games"),
     "td2584": _report("the figures of the report on 2584 on GPUs", "td2584", _td2584_arguments),
     "connect4": _report("the table of the report on Connect 4 with CUDA", "connect4", _connect4_arguments),
+    "records": Study("games that are solved, from the first position", _records_arguments, "records.study", True),
     "plot": Study("figures of studies, of training, and of timelines", _plot_arguments, "figures.plot"),
 }

@@ -1,6 +1,7 @@
 """What a study of a report shows, on stdout and as files: Markdown, CSV, LaTeX, PNG and SVG."""
 
 import os
+from pathlib import Path
 from typing import NamedTuple
 
 from ...core.errors import UserError
@@ -54,7 +55,8 @@ class Shown:
                     drawing = False
             _write(folder / f"{name}.csv", to_csv(section))
             _write(folder / f"{name}.tex", to_latex(section, name))
-            place = f"In the report: {exhibit.place}; of theirs: {exhibit.theirs}." if exhibit and exhibit.place else ""
+            source = self._study.source
+            place = f"In {source}: {exhibit.place}; of theirs: {exhibit.theirs}." if exhibit and exhibit.place else ""
             parts.append(to_markdown(section, pictures, place))
         _write(folder / f"{self._study.name}.md", "\n\n".join([*parts, *self._left_out]) + "\n")
 
@@ -64,3 +66,14 @@ def _write(path, text):
         path.write_text(text)
     except OSError as error:
         raise UserError(f"cannot write {path}: {error.strerror}") from error
+
+
+def made_folder(output) -> Path:
+    """Return the Path of a folder, which is made if it is not there; raises UserError."""
+    folder = Path(output)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise UserError(f"cannot make the folder {str(output)[:200]}: {reason}") from error
+    return folder

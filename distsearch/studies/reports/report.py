@@ -5,7 +5,6 @@ stopped.
 """
 
 import json
-from pathlib import Path
 
 from ...api.facts import clock_time
 from ...api.options import resolve
@@ -79,7 +78,7 @@ def run(study, args, stage):
         if args.list:
             stage.write(to_text(_contents(study, study_size)))
             return 0
-        folder = None if args.output is None else _made(args.output)
+        folder = None if args.output is None else files.made_folder(args.output)
         planned = study.measurements(study_size)
         with stage.interrupts:
             kept = _measure(study, planned, study_size, ranks, folder, stage)
@@ -110,7 +109,7 @@ def _contents(study, study_size):
         "Time: about, each alone, of what this launch has ranks and GPUs for; exhibits share what is measured. --only "
         "NAME,... makes some of them."
     )
-    return Table(study.title, ("name", "in the report", "shows", "of theirs", "time"), rows, note)
+    return Table(study.title, ("name", f"in {study.source}", "shows", "of theirs", "time"), rows, note)
 
 
 def forecast(study, study_size, todo):
@@ -200,13 +199,3 @@ def _gpus():
         return device.count()
     except UserError:
         return 0
-
-
-def _made(output):
-    folder = Path(output)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise UserError(f"cannot make the folder {str(output)[:200]}: {reason}") from error
-    return folder

@@ -60,13 +60,15 @@ class Study(NamedTuple):
     """A report's study.
 
     name: as on the command line; title: of the report; content: its exhibits, in the order in which they are shown;
-    complaints(found) -> lines that say what is wrong with what was measured, such as two scores of one position.
+    complaints(found) -> lines that say what is wrong with what was measured, such as two scores of one position;
+    source: where what ours stands beside was published.
     """
 
     name: str
     title: str
     content: tuple[Exhibit, ...]
     complaints: Callable = lambda found: []
+    source: str = "the report"
 
     def only(self, names: Iterable[str]) -> "Study":
         """Return the study of some of its exhibits; raises UserError for a name that none has."""

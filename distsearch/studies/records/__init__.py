@@ -1,0 +1,1 @@
+"""Records: whole games solved, each by one command; see ``docs/records.md``."""
