@@ -7,6 +7,8 @@ import time
 import hypothesis
 import pytest
 
+LONG = 60  # seconds of a test
+
 # the first example of a test may have to compile its kernels
 hypothesis.settings.register_profile("distsearch", deadline=None)
 hypothesis.settings.load_profile("distsearch")
@@ -30,23 +32,28 @@ def pytest_configure(config):
     )
 
 
-class _FailuresAtOnce:
-    """Shows a failure when it happens: a run with --full takes hours, and may be stopped before its summary."""
+class _ShownAtOnce:
+    """Shows failures, and what takes long, at once: a run with --full may be stopped before its summary."""
 
     def __init__(self, reporter):
         self._reporter = reporter
 
     def pytest_runtest_logreport(self, report):
         if report.failed:
-            self._reporter.ensure_newline()
-            self._reporter.write_line(report.longreprtext)
+            self._show(report.longreprtext)
+        if report.duration > LONG:
+            self._show(f"{report.nodeid} took {report.duration:.0f} s")
+
+    def _show(self, text):
+        self._reporter.ensure_newline()
+        self._reporter.write_line(text)
 
 
 @pytest.hookimpl(trylast=True)  # when there is a terminal reporter, which workers of pytest-xdist lack
 def pytest_sessionstart(session):
     reporter = session.config.pluginmanager.getplugin("terminalreporter")
     if session.config.option.full and reporter is not None:
-        session.config.pluginmanager.register(_FailuresAtOnce(reporter))
+        session.config.pluginmanager.register(_ShownAtOnce(reporter))
 
 
 def pytest_collection_finish():
