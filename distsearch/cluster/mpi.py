@@ -215,15 +215,18 @@ class _Guard:
         """Whether it is time to ``look``."""
         return time.monotonic() >= self._next
 
-    def look(self):
-        """Return whether to ping the master.
+    def look(self, has_mail):
+        """Return whether to ping the master; has_mail(): whether there is a message.
 
         Raises RanksLostError if the master is of this host and its socket is gone, however long it was silent, and
-        MasterLostError if it is of another host and does not answer.
+        there is no message: its last one says to leave, and may have come since this rank looked for mail.
+        MasterLostError if the master is of another host and does not answer.
         """
         now = time.monotonic()
         self._next = now + self._worker_timeout / 4
         if self._wakeup and not Wakeup.exists(self._wakeup):
+            if has_mail() or has_mail():  # MPICH may see a message in the second call only
+                return False
             raise RanksLostError(f"rank {self.above} is lost")
         if not self._wakeup and self._liveness.silent(now):
             raise MasterLostError(f"rank {self.above} is lost")
@@ -308,7 +311,7 @@ def _lead(comm, ranks, how, known, wakeup, worker_timeout, survives, guard):
             arrived = links.poll()
             if guard and arrived and arrived[0] == _MASTER:
                 guard.heard(arrived[1])
-            elif guard and not arrived and guard.due() and guard.look():
+            elif guard and not arrived and guard.due() and guard.look(links.mailbox.has_mail):
                 links.mailbox.send(_MASTER, Message(MessageType.PING, 0))
             if arrived is None:
                 wakeup.wait(rest.seconds)
@@ -338,7 +341,7 @@ def _work(worker, mailbox, wakeup, guard, above, peer_mailbox, notified):
         if guard:
             if arrived:
                 guard.heard(arrived[1])
-            elif guard.due() and guard.look():
+            elif guard.due() and guard.look(mailbox.has_mail):
                 mailbox.send(above, Message(MessageType.PING, 0))
         if arrived:
             _, message, size = arrived

@@ -108,13 +108,29 @@ def test_a_silent_master_is_lost_on_another_host_and_not_on_this_one():
         guard.heard(Message(MessageType.PING, 0))
     end = time.monotonic() + 0.5
     while time.monotonic() < end:
-        guards[0].look()
+        guards[0].look(lambda: False)
     with pytest.raises(RanksLostError):
         while time.monotonic() < end + 0.5:
-            guards[1].look()
+            guards[1].look(lambda: False)
     wakeup.close()
     with pytest.raises(RanksLostError):
-        guards[0].look()
+        guards[0].look(lambda: False)
+
+
+def test_the_last_message_of_a_master_that_has_ended_is_read_first():
+    """A worker that loses the core between its looks for mail and for its master's socket finds both changed."""
+    from mpi4py import MPI
+
+    from distsearch.cluster.mpi import _Guard
+
+    wakeup = Wakeup()
+    guard = _Guard(0.02, 0, [(MPI.Get_processor_name(), wakeup.name)])
+    guard.heard(Message(MessageType.PING, 0))
+    wakeup.close()
+    in_the_second_call = iter((False, True))
+    assert not guard.look(lambda: next(in_the_second_call))
+    with pytest.raises(RanksLostError):
+        guard.look(lambda: False)
 
 
 @pytest.mark.parametrize("survives", [False, True])
