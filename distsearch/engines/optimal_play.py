@@ -83,7 +83,7 @@ def successors(
     rows: uint64 (ranks, room, width + 1), for each owner canonical states and their layers; counts: int64, how many of
     each; owners, places: int64, for each successor whose it is, and its row among those; weights: float64, the points
     that a move brings, or a probability; begins: int64, where the successors of each state begin, and those of the last
-    one end; kinds: uint8, what each state is. target: the tile that is to be reached, or NO_TILE.
+    one end; kinds: uint8, what each state is. target: the tile to reach, or NO_TILE.
     """
     width, ranks, room = len(like), len(rows), len(rows[0])
     edge = fullest = 0
@@ -218,7 +218,7 @@ class Kernels:
             raise UserError(f"{game.NAME} is not a game of one player against chance")
         hooks: Any = games.knowledge(game)
         if target != NO_TILE and not hasattr(hooks, "reached"):
-            raise UserError(f"{game.NAME} has no tiles to be reached")
+            raise UserError(f"{game.NAME} has no tiles to reach")
         functions = games.functions(game) | {"outcomes": game.outcomes}
         functions["canonical"] = getattr(hooks, "book_canonical", getattr(hooks, "canonical", itself))
         functions["reached"] = getattr(hooks, "reached", never_reached)

@@ -34,7 +34,7 @@ class Solved(NamedTuple):
 class OptimalPlay:
     """Solves a game on all ranks of ``comm`` (an mpi4py communicator; None: this process alone), collectively.
 
-    target: the tile to be reached with the highest probability; NO_TILE: the most points are wanted. stopped(): asked
+    target: the tile to reach with the highest probability; NO_TILE: the most points are wanted. stopped(): asked
     between rounds on every rank; once any says so, InterruptedError is raised on all. ``layers``: this rank's, by the
     number of moves left.
     """

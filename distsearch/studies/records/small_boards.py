@@ -11,7 +11,7 @@ from ..reports.files import made_folder
 from ..reports.study import VALUES, Exhibit, Measurement, Plan
 from ..reports.tables import Table
 
-_TO_LAPTOPS = (  # game, board, tile to be reached
+_TO_LAPTOPS = (  # game, board, tile to reach
     ("2048", (2, 2), NO_TILE),
     ("2048", (2, 2), 16),
     ("2048", (2, 2), 32),

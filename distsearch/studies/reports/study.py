@@ -61,7 +61,7 @@ class Study(NamedTuple):
 
     name: as on the command line; title: of the report; content: its exhibits, in the order in which they are shown;
     complaints(found) -> lines that say what is wrong with what was measured, such as two scores of one position;
-    source: where what ours stands beside was published.
+    source: where what ours is compared with was published.
     """
 
     name: str
