@@ -2,6 +2,7 @@
 
 from ..reports.study import NOTHING, Exhibit, Measurement, Plan
 from ..reports.tables import Table
+from .rates import rate_of
 
 _SIDES = range(4, 9)
 _ON_CPUS = 36  # squares of the largest boards that cores solve
@@ -55,7 +56,7 @@ def _runs(found):
     rows = []
     for row in found.rows(record="connect4"):
         point, result = row["point"], row["result"]
-        timed = result["nodes"], result["seconds"], result["boards_per_second"]
+        timed = result["nodes"], result["seconds"], rate_of(result)
         rows.append((point["board"], result["score"], *timed, point["device"], point["ranks"]))
     columns = "board", "score", "nodes", "s", "nodes a second", "device", "ranks"
     return Table("Connect 4: how these boards were solved", columns, rows)

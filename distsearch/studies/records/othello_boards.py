@@ -2,6 +2,7 @@
 
 from ..reports.study import VALUES, Exhibit, Measurement, Plan
 from ..reports.tables import Table
+from .rates import rate_of
 
 _STARTS = {
     "4x4": {"crossed": "startpos", "parallel": "-----XX--OO----- X"},
@@ -36,7 +37,7 @@ def _sections(found, size):
     for row in found.rows(record="othello"):
         point, result = row["point"], row["result"]
         known = _PUBLISHED.get((point["board"], point["start"])) if point["empties"] == _RULES[0] else None
-        timed = result["seconds"], result["boards_per_second"], point["ranks"]
+        timed = result["seconds"], rate_of(result), point["ranks"]
         rows.append((point["board"], point["start"], point["empties"], result["score"], known, result["nodes"], *timed))
     columns = "board", "start", "empty squares go to", "score", "in print", "nodes", "s", "nodes a second", "ranks"
     note = (

