@@ -64,6 +64,10 @@ class Mailbox:
         """A function that says whether it is time to ``receive``."""
         return self._on_the_way if self._arriving else self._probe
 
+    def has_mail_of(self, source: int) -> bool:
+        """Whether a message of one rank is here, whichever ranks this receives from."""
+        return bool(self._comm.Iprobe(source, _TAG))
+
     def _on_the_way(self):
         return self._probe() or any(request.Get_status() for _, request, _ in self._arriving)
 

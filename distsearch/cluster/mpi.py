@@ -216,10 +216,10 @@ class _Guard:
         return time.monotonic() >= self._next
 
     def look(self, has_mail):
-        """Return whether to ping the master; has_mail(): whether there is a message.
+        """Return whether to ping the master; has_mail(): whether a message of its is here.
 
         Raises RanksLostError if the master is of this host and its socket is gone, however long it was silent, and
-        there is no message: its last one says to leave, and may have come since this rank looked for mail.
+        there is no message: its last one says to leave, and may have come since this rank looked for mail. Raises
         MasterLostError if the master is of another host and does not answer.
         """
         now = time.monotonic()
@@ -311,7 +311,7 @@ def _lead(comm, ranks, how, known, wakeup, worker_timeout, survives, guard):
             arrived = links.poll()
             if guard and arrived and arrived[0] == _MASTER:
                 guard.heard(arrived[1])
-            elif guard and not arrived and guard.due() and guard.look(links.mailbox.has_mail):
+            elif guard and not arrived and guard.due() and guard.look(partial(links.mailbox.has_mail_of, _MASTER)):
                 links.mailbox.send(_MASTER, Message(MessageType.PING, 0))
             if arrived is None:
                 wakeup.wait(rest.seconds)

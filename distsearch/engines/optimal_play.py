@@ -181,9 +181,9 @@ class Layer:
 
     def insert(self, rows: np.ndarray, layer: int) -> None:
         """Add those of some states with their layers (uint64, shape (n, width + 1)) that are of this layer."""
-        needed = self.size + len(rows)
+        needed = self.size + np.count_nonzero(rows[:, -1] == layer)
         if needed > len(self._words):
-            room = 1 << (needed - 1).bit_length()
+            room = 1 << (int(needed) - 1).bit_length()
             grown = np.zeros((room, rows.shape[1] - 1), np.uint64)
             grown[: self.size] = self.words
             self._words = grown

@@ -13,14 +13,15 @@ from .. import __version__
 from ..core import archive
 from ..core.errors import UserError
 from ..engines.optimal_play import BY_CHANCE, NO_TILE, OVER, REACHED, Kernels, Layer
-from ..games.interface import ChanceGame, Rules, board_size
+from ..games.interface import MAX_MOVES, ChanceGame, Rules, board_size
 from .rank_group import agreed
 
 KIND = "optimal play"  # what a file's header calls it
-_ROOM = 1 << 16  # rows for each owner in a round
+_ROOM = 1 << 16  # rows for all owners in a round
+_LEAST_ROOM = 4 * MAX_MOVES  # for each
 _STATES = 1 << 14  # of a rank in a round
 _NO_LAYER = -1
-_DONE, _GO_ON, _STOP = range(3)  # what ranks say before a round
+_DONE, _GO_ON, _STOP, _FAIL = range(4)  # what ranks say before a round
 
 
 class Solved(NamedTuple):
@@ -52,9 +53,12 @@ class OptimalPlay:
         self._what = {"game": game.NAME, "board": f"{rows}x{columns}", "target": target}
         self._ranks = _Ranks(comm)
         self._stopped = stopped
-        self._successors = self._kernels.new_successors(self._ranks.size, _ROOM, _STATES)
+        self._successors = self._kernels.new_successors(
+            self._ranks.size, max(_LEAST_ROOM, _ROOM // self._ranks.size), _STATES
+        )
         self._start = self._kernels.row_of(game.start(rules).state)
         self.layers: dict[int, Layer] = {}
+        self._wrong = ""  # what this rank found wrong: all ranks raise it before the next round
         self._deepest = 1  # the most layers from a position down to a successor
 
     def solve(self) -> Solved:
@@ -88,6 +92,8 @@ class OptimalPlay:
         return [self._played(random) for _ in range(count)]
 
     def _played(self, random):
+        if self._ranks.most(int(self._stopped())):
+            raise InterruptedError("stopped")
         state, total = self._start[0, :-1], 0.0
         while True:
             what, children, weights = self._kernels.successors_of(state)
@@ -127,6 +133,9 @@ class OptimalPlay:
             waiting.discard(layer)
             for _ in self._rounds(layer):
                 rows, _ = self._ranks.exchanged(self._by_owner())
+                if len(rows) and int(rows[:, -1].max()) >= layer:
+                    self._wrong = "moves_left does not fall with every move"
+                    continue
                 waiting.update(self._enter(rows))
                 if len(rows):
                     self._deepest = max(self._deepest, layer - int(rows[:, -1].min()))
@@ -142,7 +151,7 @@ class OptimalPlay:
             rows, counts = self._ranks.exchanged(self._by_owner())
             found = np.zeros(len(rows))
             if self._look_up(rows, found) < len(rows):
-                raise AssertionError(f"a position below layer {layer} has no value")
+                self._wrong = f"a position below layer {layer} has no value"
             answers = self._ranks.exchanged(np.split(found, np.cumsum(counts)[:-1]))[0]
             self._kernels.evaluate(last - first, self._successors, answers, own.values[first:last])
 
@@ -165,11 +174,13 @@ class OptimalPlay:
         """
         own, last = self._layer(layer), 0
         while True:
-            wish = _STOP if self._stopped() else _GO_ON if last < own.size else _DONE
-            agreed = self._ranks.most(wish)
-            if agreed == _STOP:
+            wish = _FAIL if self._wrong else _STOP if self._stopped() else _GO_ON if last < own.size else _DONE
+            wanted = self._ranks.most(wish)
+            if wanted == _FAIL:
+                raise AssertionError(self._wrong or "another rank has found something wrong")
+            if wanted == _STOP:
                 raise InterruptedError("stopped")
-            if agreed == _DONE:
+            if wanted == _DONE:
                 return
             first, last = last, self._kernels.successors(own.words, last, self._successors)
             yield first, last

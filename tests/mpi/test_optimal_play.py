@@ -38,3 +38,15 @@ def test_all_ranks_stop_where_one_does(comm, agree):
         agree(True)
     else:
         agree(False, "it went on")
+
+
+def test_all_ranks_fail_where_one_does(comm, agree):
+    game = games.find("2048")
+    play = OptimalPlay(game, game.rules((2, 2)), comm=comm)
+    play._wrong = "this" if comm.Get_rank() == comm.Get_size() - 1 else ""
+    try:
+        play.solve()
+    except AssertionError:
+        agree(True)
+    else:
+        agree(False, "it went on")

@@ -1,4 +1,4 @@
-"""Connect 4 on every board that fits a word: who wins, and how soon, with perfect play from the empty board."""
+"""Connect 4 on boards of up to 50 squares: who wins, and how soon, with perfect play from the empty board."""
 
 from ..reports.study import NOTHING, Exhibit, Measurement, Plan
 from ..reports.tables import Table

@@ -54,8 +54,8 @@ def complaints(found):
         for rule in _RULES:
             which = {"record": "othello", "board": board, "empties": rule}
             plain, mirrored = (found.values("score", start=name, **which) for name in ("crossed", _TURNED))
-            if plain and mirrored and plain != mirrored:
-                wrong.append(f"othello {board}, empty squares to {rule}: {plain[0]}, and {mirrored[0]} mirrored")
+            if len({*plain, *mirrored}) > 1:
+                wrong.append(f"othello {board}, empty squares to {rule}: {plain}, and {mirrored} mirrored")
     return wrong
 
 

@@ -39,12 +39,12 @@ def _measurements(size):
 def _measurement(size, name, board, target):
     shown = "x".join(map(str, board))
     point = {"record": "small boards", "game": name, "board": shown, "target": target, "ranks": size.ranks}
-    tables = getattr(size.asked, "tables", None)
+    tables, file = getattr(size.asked, "tables", None), f"{name}-{shown}{f'-{target}' * (target > 0)}.npz"
+    if tables is not None:
+        point["table"] = file  # a game without a file is solved again
 
     def body(bench):
-        path = None
-        if tables is not None:
-            path = str(made_folder(tables) / f"{name}-{shown}{f'-{target}' * (target > 0)}.npz")
+        path = None if tables is None else str(made_folder(tables) / file)
         return bench.call(solved, size.ranks, name=name, board=board, target=target, seed=size.seed, path=path)
 
     return Measurement({**point, "seed": size.seed}, body, ranks=size.ranks)
@@ -61,13 +61,13 @@ def solved(comm, name, board, target, seed, path=None, interrupted=lambda: False
         began = time.perf_counter()
         play = OptimalPlay(game, game.rules(board), target, comm, interrupted)
         found = play.solve()
+        seconds = time.perf_counter() - began
+        if path is not None:
+            play.save(path)
+        count = _PLAYED if found.positions < _ROWS_PLAYED else _PLAYED // 10
+        brought = play.played(count, seed)
     except InterruptedError:
         return {}
-    seconds = time.perf_counter() - began
-    if path is not None:
-        play.save(path)
-    count = _PLAYED if found.positions < _ROWS_PLAYED else _PLAYED // 10
-    brought = play.played(count, seed)
     low, high = mean_interval(brought)
     played = {"games": count, "mean": statistics.fmean(brought), "low": low, "high": high}
     return {"value": found.value, "positions": found.positions, "layers": found.layers, "seconds": seconds, **played}
