@@ -9,7 +9,7 @@ _STARTS = {
     "6x6": {"crossed": "startpos", "parallel": f"{'-' * 14}XX----OO{'-' * 14} X"},
 }
 _RULES = "winner", "none"
-_PUBLISHED = {("6x6", "crossed"): "−4"}  # J. Feinstein 1993
+_PUBLISHED = {("6x6", "crossed"): "−4"}  # first solved in 1993
 _TURNED = "crossed, mirrored"  # another order of moves
 _MIRRORED = {"4x4": "-----XO--OX----- X", "6x6": f"{'-' * 14}XO----OX{'-' * 14} X"}
 
@@ -42,7 +42,7 @@ def _sections(found, size):
     columns = "board", "start", "empty squares go to", "score", "in print", "nodes", "s", "nodes a second", "ranks"
     note = (
         "Scores are discs for the player who moves first, of perfect play to the end. A mirrored start is the same "
-        "game with other moves tried first: its score must be that of the crossed one. In print: J. Feinstein 1993."
+        "game with other moves tried first: its score must be that of the crossed one. In print: 6x6 was first solved in 1993."
     )
     return [Table("Othello on small boards", columns, rows, note)]
 
@@ -61,7 +61,7 @@ def complaints(found):
 
 EXHIBIT = Exhibit(
     "othello-boards",
-    "Feinstein 1993",
+    "1993, 6x6",
     "Othello on 4x4 and 6x6, from the start to the end",
     (Plan(_measurements, (1, 2)),),
     _sections,

@@ -11,7 +11,7 @@ from ..reports.files import made_folder
 from ..reports.study import VALUES, Exhibit, Measurement, Plan
 from ..reports.tables import Table
 
-_TO_LAPTOPS = (  # game, board, tile to reach
+_ON_LAPTOPS = (  # game, board, tile to reach
     ("2048", (2, 2), NO_TILE),
     ("2048", (2, 2), 16),
     ("2048", (2, 2), 32),
@@ -19,8 +19,8 @@ _TO_LAPTOPS = (  # game, board, tile to reach
     ("2584", (2, 2), NO_TILE),
     ("2584", (2, 3), NO_TILE),
 )
-_TO_CLUSTERS = (
-    *_TO_LAPTOPS,
+_ON_CLUSTERS = (
+    *_ON_LAPTOPS,
     ("2048", (2, 4), NO_TILE),
     ("2048", (3, 3), NO_TILE),
     ("2048", (3, 3), 256),
@@ -28,12 +28,12 @@ _TO_CLUSTERS = (
     ("2048", (3, 3), 1024),
 )
 _PLAYED = 1000  # games, the most
-_ROWS_PLAYED = 2_000_000  # games are fewer on boards of so many positions
-_PUBLISHED = {("2048", "2x2", 32): "about 8%", ("2048", "3x3", 1024): "about 1%"}
+_FEW = 2_000_000  # positions: with more, a tenth of the games is played
+_PUBLISHED = {("2048", "2x2", 32): "about 8%"}
 
 
 def _measurements(size):
-    return [_measurement(size, *each) for each in size.choose(_TO_LAPTOPS, _TO_CLUSTERS)]
+    return [_measurement(size, *each) for each in size.choose(_ON_LAPTOPS, _ON_CLUSTERS)]
 
 
 def _measurement(size, name, board, target):
@@ -64,7 +64,7 @@ def solved(comm, name, board, target, seed, path=None, interrupted=lambda: False
         seconds = time.perf_counter() - began
         if path is not None:
             play.save(path)
-        count = _PLAYED if found.positions < _ROWS_PLAYED else _PLAYED // 10
+        count = _PLAYED if found.positions < _FEW else _PLAYED // 10
         brought = play.played(count, seed)
     except InterruptedError:
         return {}
