@@ -42,7 +42,8 @@ def _sections(found, size):
     columns = "board", "start", "empty squares go to", "score", "in print", "nodes", "s", "nodes a second", "ranks"
     note = (
         "Scores are discs for the player who moves first, of perfect play to the end. A mirrored start is the same "
-        "game with other moves tried first: its score must be that of the crossed one. In print: 6x6 was first solved in 1993."
+        "game with other moves tried first: its score must be that of the crossed one. In print: 6x6 was first "
+        "solved in 1993."
     )
     return [Table("Othello on small boards", columns, rows, note)]
 
