@@ -21,7 +21,8 @@ _REMOTE = "prted", "orted"  # on hosts other than mpirun's, perhaps for several 
 # Names of what starts the ranks of a host. Open MPI's prte, which serves several jobs, is not among them.
 LAUNCHERS = {"Open MPI": ("prterun", "orterun", "mpirun", "mpiexec", *_REMOTE), "MPICH": ("hydra_pmi_proxy",)}
 _ALL = {name for names in LAUNCHERS.values() for name in names}
-_FOR_HOSTS = "ssh", "rsh", "srun", *_REMOTE  # what mpirun may have started besides ranks
+# What a launcher may have started besides ranks that live; scripts/survive has the last name once its rank was killed.
+_NO_RANKS = "ssh", "rsh", "srun", *_REMOTE, "dead-rank"
 _JOB = b"PMIX_NAMESPACE="  # names the job of a process under Open MPI
 _LOOK = 0.25  # seconds
 
@@ -69,7 +70,7 @@ def _job(process):
 
 def started_by(launcher: int, job: bytes | None, known: dict[int, Process]) -> set[int]:
     """Return the processes that a launcher has started as ranks of a job."""
-    children = {process for process, each in known.items() if each.parent == launcher and each.name not in _FOR_HOSTS}
+    children = {process for process, each in known.items() if each.parent == launcher and each.name not in _NO_RANKS}
     return {process for process in children if job is None or _job(process) in (job, None)}
 
 

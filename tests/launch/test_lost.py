@@ -15,7 +15,7 @@ from distsearch.cluster.start_watchdog import launcher_of, processes
 
 from ..api.solving import late_lines
 from ..cluster.test_start_watchdog import waits
-from .running import SOON, TRACEBACK, Job, handles, mpirun_is_open_mpi, run, wait_for
+from .running import SOON, TRACEBACK, Job, handles, mpirun_is_open_mpi, run, status, wait_for
 from .test_failures import FAILING
 from .test_killed import write_positions
 
@@ -92,6 +92,23 @@ def test_a_search_goes_on_without_workers_that_are_killed(name, victims, whole, 
 def test_faults_at_random_moments(seed, tmp_path, capsys, full):
     kills, names = (100, ()) if full else (4, ("search", "solve"))
     assert faults.campaign(kills, seed, tmp_path, names), capsys.readouterr().out
+
+
+@pytest.mark.skipif(mpirun_is_open_mpi(), reason="a script is around each rank under MPICH alone")
+def test_the_script_of_a_killed_rank_lasts_as_long_as_the_job():
+    """Else its process id could be another program's, to which mpirun sends SIGUSR1 when further ranks end."""
+    with surviving("search", "othello", "--depth", "30") as job:
+        job.wait_for_search(0.1)
+        scripts = {int(status(pid)["PPid"]) for rank, pid in job.ranks().items() if rank in (1, 3)}
+        for victim in (1, 3):
+            job.kill(victim)
+            time.sleep(0.5)
+        assert set(job.ranks()) == {0, 2}
+        assert {status(script)["Name"].strip() for script in scripts} == {"dead-rank"}
+        job.signal_first_rank(signal.SIGTERM)
+        done = job.finish(SOON)
+    assert (done.status, lost(done.err)) == (128 + signal.SIGTERM, [1, 3])
+    assert not [script for script in scripts if Path(f"/proc/{script}").exists()]
 
 
 def test_nobody_is_left_to_do_the_work(solving):
