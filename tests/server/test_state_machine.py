@@ -38,7 +38,10 @@ class Client:
     """A connection and what it must hear; ``rest``: of a Line that is sent in part."""
 
     def __init__(self, path, world):
-        self.wire, self.dialogue = SteppedWire(path), Dialogue(world.might_be_full, world.might_be_watched)
+        def might_be_full():
+            return self.was_deaf or world.might_be_full()  # what it hears was perhaps said long ago
+
+        self.wire, self.dialogue = SteppedWire(path), Dialogue(might_be_full, world.might_be_watched)
         self.rest, self.shut, self.was_deaf = None, False, False
 
     def say(self, line, cut=None):
