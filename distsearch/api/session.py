@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..books.book import Book
-from ..cluster import joint, mpi_runtime
+from ..cluster import beginning, joint, mpi_runtime
 from ..cluster.local import InProcessCluster
 from ..cluster.shared_memory import SharedWords
 from ..core.errors import UserError, print_error
@@ -117,12 +117,13 @@ class Session:
             raise UserError(
                 f"submasters {self._submasters} is not a number of sub-masters with a worker each among {ranks} ranks"
             )
-        self._table = self._shared_table()
-        far, shared = self._parts_of_table()
-        own = kinds(far)
-        own[rank_games.KIND] = rank_games.PlayerGamesRunner
-        own[rank_searches.KIND] = rank_searches.RankSearchRunner
-        with_table = self._with_gpu(own)
+        with beginning.meeting():
+            self._table = self._shared_table()
+            far, shared = self._parts_of_table()
+            own = kinds(far)
+            own[rank_games.KIND] = rank_games.PlayerGamesRunner
+            own[rank_searches.KIND] = rank_searches.RankSearchRunner
+            with_table = self._with_gpu(own)
         if self._comm is None or self._comm.Get_size() == 1:
             self.cluster = InProcessCluster(with_table, self._guarded, self._gpu_clock())
             return self

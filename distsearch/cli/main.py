@@ -47,6 +47,9 @@ def _main(argv):
         stdout.silence()  # the reader of stdout has enough
         return 0
     except Exception as error:
+        if mpi_runtime.tells_of_a_lost_rank(error):  # where the work cannot go on without it
+            print_error("distsearch: a rank was lost")
+            return _leave(1)
         _abort(error)
         return 1
 

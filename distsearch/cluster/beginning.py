@@ -5,9 +5,11 @@ import faulthandler
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
-from .mpi_runtime import OF_RANKS
+from ..core.errors import RanksLostError
+from .mpi_runtime import OF_RANKS, tells_of_a_lost_rank
 
 LIMIT = 120.0  # seconds after the start in which all ranks must have met, on whatever hosts
 _PATIENCE = 2.0  # see ``start_watchdog``
@@ -48,6 +50,17 @@ def _watch(ranks, kind, patience):
                 command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=environment, start_new_session=True
             )
         )
+
+
+@contextlib.contextmanager
+def meeting() -> Iterator[None]:
+    """Take part in what all ranks do at the start. Raises RanksLostError where MPI says that one has died meanwhile."""
+    try:
+        yield
+    except Exception as error:
+        if not tells_of_a_lost_rank(error):
+            raise
+        raise RanksLostError("a rank was lost before all had met") from None
 
 
 def all_have_met() -> None:

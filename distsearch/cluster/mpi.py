@@ -30,7 +30,7 @@ from .submaster import Submaster, blocks
 from .trace import Timers
 from .wakeup import Wakeup
 from .worker import Worker
-from .worker_links import PARTING, WorkerLinks, barrier, tells_of_a_failure
+from .worker_links import PARTING, WorkerLinks, barrier
 from .worker_signals import caught, message_of, to_signal
 
 _MASTER = 0
@@ -162,15 +162,11 @@ def _begin(comm, worker_timeout, wakeup, submasters):
         comm.Set_errhandler(MPI.ERRORS_RETURN)
         if mpi_runtime.others_go_on():
             mpi_runtime.forgo_finalize()  # it would wait for ever for a rank that dies meanwhile
-    try:
+    with beginning.meeting():
         known = comm.allgather((MPI.Get_processor_name(), wakeup.name))
         mpi_runtime.unlink_shared_memory()  # all have it by now, and ranks that are killed would leave it
         beginning.all_have_met()
         peers = comm.Dup() if not submasters and len({host for host, _ in known[1:]}) > 1 else None
-    except MPI.Exception as error:
-        if not tells_of_a_failure(error):
-            raise
-        raise RanksLostError("a rank was lost before all had met") from None
     if peers and survives:
         peers.Set_errhandler(MPI.ERRORS_RETURN)
     return survives, known, peers
@@ -277,7 +273,7 @@ def work_for_master(
                 _work(worker, mailbox, wakeup, guard, above, peer_mailbox, name)
             _leave(comm, worker, mailbox, worker_timeout or PARTING, survives, above, peer_mailbox)
     except MPI.Exception as error:
-        if not (survives and tells_of_a_failure(error)):
+        if not (survives and mpi_runtime.tells_of_a_lost_rank(error)):
             raise
         _without(above)
     except RanksLostError:
@@ -381,7 +377,9 @@ def _leave(comm, worker, mailbox, seconds, survives, above, peer_mailbox=None):
             mailbox.send(above, Message(MessageType.QUIT, 0))
             mailbox.flush(seconds)
         except MPI.Exception as error:
-            if not (survives and tells_of_a_failure(error)):  # the master does not wait for those that come late
+            if not (
+                survives and mpi_runtime.tells_of_a_lost_rank(error)
+            ):  # the master does not wait for those that come late
                 raise
     if worker.leaves_alone or not barrier(comm, mailbox, seconds, survives):
         mpi_runtime.forgo_finalize()

@@ -148,10 +148,19 @@ def _revoke(comm):
 
 def echoes_an_abort(error: Exception) -> bool:
     """Whether an exception only says that another rank has ended the job."""
+    return _is_of_mpi(error, "ERR_REVOKED")
+
+
+def tells_of_a_lost_rank(error: Exception) -> bool:
+    """Whether an exception of MPI says that a rank has died."""
+    return _is_of_mpi(error, "ERR_PROC_FAILED", "ERR_PROC_FAILED_PENDING")
+
+
+def _is_of_mpi(error, *classes):
     mpi = sys.modules.get("mpi4py.MPI")
     if mpi is None or not isinstance(error, mpi.Exception):
         return False
-    return error.Get_error_class() == mpi.ERR_REVOKED  # pyright: ignore[reportAttributeAccessIssue]
+    return error.Get_error_class() in [getattr(mpi, each) for each in classes]  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def tells_of_failures() -> bool:

@@ -39,17 +39,12 @@ class Failures:
         return set(failed.Translate_ranks(None, self._group))
 
 
-def tells_of_a_failure(error: MPI.Exception) -> bool:
-    """Whether an exception of MPI says that a rank has died."""
-    return error.Get_error_class() in (MPI.ERR_PROC_FAILED, MPI.ERR_PROC_FAILED_PENDING)
-
-
 def next_message(mailbox: Mailbox, failures: Failures | None, on_failure: Callable[[], None]) -> tuple | None:
     """Return what a mailbox receives; None if nothing is here, or MPI says that ranks have died."""
     try:
         return mailbox.receive()
     except MPI.Exception as error:
-        if failures is None or not tells_of_a_failure(error):
+        if failures is None or not mpi_runtime.tells_of_a_lost_rank(error):
             raise
         on_failure()
         return None
@@ -226,7 +221,7 @@ def barrier(comm: MPI.Intracomm, mailbox: Mailbox, seconds: float, survives: boo
         # workers leave when their messages have left, and a large one leaves only when it is received
         sleep_until(lambda: mailbox.receive() is None and gone.Test() or late())
     except MPI.Exception as error:
-        if not (survives and tells_of_a_failure(error)):
+        if not (survives and mpi_runtime.tells_of_a_lost_rank(error)):
             raise
         return False
     return not late()

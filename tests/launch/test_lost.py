@@ -200,15 +200,17 @@ def watchdogs(job):
 MEETING = """
 import os, signal, sys
 from distsearch.cli.main import main
-from distsearch.cluster import mpi_runtime, wakeup
+from distsearch.cluster import mpi_runtime
+from distsearch.cluster.{module} import {name}
 if mpi_runtime.launcher()[1] == 1:
-    wakeup.Wakeup.__init__ = lambda self: os.kill(os.getpid(), signal.SIGKILL)
+    {name}.__init__ = lambda *arguments, **how: os.kill(os.getpid(), signal.SIGKILL)
 sys.exit(main(sys.argv[1:]))
 """
 
 
-def test_a_rank_is_killed_while_ranks_meet():
-    with surviving(*SEARCH, program=("-c", MEETING)) as job:
+@pytest.mark.parametrize(("module", "name"), [("shared_memory", "SharedWords"), ("wakeup", "Wakeup")])
+def test_a_rank_is_killed_while_ranks_meet(module, name):
+    with surviving(*SEARCH, program=("-c", MEETING.format(module=module, name=name))) as job:
         done = job.finish()
         wait_for(lambda: not job.left)
     assert done.status != 0
