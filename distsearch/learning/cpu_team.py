@@ -10,6 +10,7 @@ import time
 
 import numpy as np
 
+from ..cluster import mpi_runtime
 from ..cluster.backoff import sleep_until
 from ..core.pointers import int64_struct, set_fields
 from . import td
@@ -157,7 +158,7 @@ class Team:
             if told[0] == QUIT:
                 self._now["kind"], self._now["number"] = QUIT, self._phase + 1
             return told.tolist()
-        sleep_until(lambda: self._now["number"] > self._phase)
+        sleep_until(lambda: (self._look_for_lost_ranks(), self._now["number"] > self._phase)[1])
         return [int(self._now["kind"]), 0, 0, int(self._now["active"]), -1]
 
     def _take_part(self, told, between):
@@ -182,7 +183,7 @@ class Team:
         if self.place > 0:
             return None
         slots = self._words[EACH + _DONE :: _EACH_SIZE][: self.sizes[self.copy]]  # other copies may have more ranks
-        sleep_until(lambda: (self._look(between), (slots >= self._phase).all())[1])
+        sleep_until(lambda: (self._look(between), self._look_for_lost_ranks(), (slots >= self._phase).all())[2])
         if self._merging:
             self._merging = False
             self.merger.end(lambda: self._look(between))
@@ -235,6 +236,14 @@ class Team:
             self.leaders.Recv(told, 0, _STOP)
             if told[0] == self._phase:  # else it was on its way when that phase ended
                 self._arrays.games["stop"] = 1
+
+    def _look_for_lost_ranks(self):
+        """What a rank does while it waits for words of others: MPI raises an exception if a rank was lost.
+
+        Where MPI does not tell of lost ranks, its launcher ends the job.
+        """
+        if mpi_runtime.tells_of_failures() and self.comm is not None:
+            self.comm.Iprobe()
 
     def _gathered(self, first, games, active, share, between):
         """Return all copies' results on rank 0; the others send theirs."""

@@ -242,6 +242,21 @@ def test_the_limit_of_the_start_ends_where_boards_are_evaluated_in_parallel():
     assert done.results[0]["parallel"] == "evaluation"
 
 
+@pytest.mark.parametrize("rank", [0, 2])
+def test_a_killed_rank_ends_training(rank):
+    if not mpirun_is_open_mpi():
+        pytest.skip("mpirun of another MPI ends the other ranks")
+    learner = "train", "2048", "--board", "2x3", "--asymmetric", "--tuples", "0,1,2,3/2,3,4,5"
+    with Job(*learner, "--games", "100000000", ranks=RANKS, survives=True) as job:
+        job.hear(300)  # it has compiled
+        job.kill(rank)
+        done = job.finish(SOON)
+        wait_for(lambda: not job.left)
+    assert done.status != 0
+    assert "distsearch: a rank was lost" in done.err
+    assert TRACEBACK not in done.err
+
+
 @pytest.mark.parametrize("rank", [0, 1])  # rank 1 has the job
 def test_an_exception_ends_the_job_all_the_same(rank):
     stage = "back-up" if rank == 0 else "job"
