@@ -22,22 +22,22 @@ PATIENCE = 0.5
 class Family:
     """A process of a given name that has started so many ranks of a job, and so many of another job.
 
-    killed: how many ranks were killed, so that only their scripts are there.
+    ended: how many ranks have ended, so that only their scripts are there.
     """
 
-    def __init__(self, folder, name, ranks, other, killed):
-        program, script = folder / name, folder / "dead-rank"
+    def __init__(self, folder, name, ranks, other, ended):
+        program, script = folder / name, folder / "ended-rank"
         program.symlink_to(shutil.which("sh"))
         script.symlink_to(shutil.which("sleep"))
         lines = ["PMIX_NAMESPACE=one sleep 60 & echo $!"] * ranks + ["PMIX_NAMESPACE=two sleep 60 & echo $!"] * other
-        lines += [f"{script} 60 & echo $!"] * killed
+        lines += [f"{script} 60 & echo $!"] * ended
         # it outlives its children, and what is no builtin would be one of them
         command = [str(program), "-c", "\n".join([*lines, "read line"])]
         self.launcher = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
         )
         assert self.launcher.stdout is not None
-        self.ranks = [int(self.launcher.stdout.readline()) for _ in range(ranks + other + killed)]
+        self.ranks = [int(self.launcher.stdout.readline()) for _ in range(ranks + other + ended)]
         self.watchdog = None
 
     def watch(self, rank, ranks, kind="Open MPI"):
@@ -63,8 +63,8 @@ def family(tmp_path):
     """A function that makes a Family, which ends with the test."""
     with contextlib.ExitStack() as stack:
 
-        def make(name="mpirun", ranks=3, other=0, killed=0):
-            made = Family(tmp_path, name, ranks, other, killed)
+        def make(name="mpirun", ranks=3, other=0, ended=0):
+            made = Family(tmp_path, name, ranks, other, ended)
             stack.callback(made.end)
             return made
 
@@ -102,8 +102,8 @@ def test_ranks_and_launcher_end_once_a_rank_is_lost(family, name):
     wait_for(lambda: not any(alive(*job.ranks)))
 
 
-def test_the_script_of_a_killed_rank_is_no_rank(family):
-    job = family("hydra_pmi_proxy", ranks=2, killed=1)
+def test_the_script_of_an_ended_rank_is_no_rank(family):
+    job = family("hydra_pmi_proxy", ranks=2, ended=1)
     job.watch(job.ranks[0], 3, "MPICH")
     said = job.watchdog.communicate(timeout=10)[1]
     assert said == "distsearch: 1 of this host's 3 ranks were lost before all had met, so the job ends\n"

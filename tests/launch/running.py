@@ -23,7 +23,7 @@ TRACEBACK = "Traceback (most recent call last)"
 SOON = 15  # seconds within which a job that is to end does, however busy the machine; usual is less than one
 PATIENCE = 60  # seconds for whatever comes sooner or later; three ranks of a busy machine take ten to start
 _RANKS = (b"PMI_RANK=", b"OMPI_COMM_WORLD_RANK=")  # how mpirun tells a process its rank
-_WRAPPER, _DEAD = "survive", "dead-rank"  # the script around a rank, and as it calls itself once the rank was killed
+_WRAPPER, _ENDED = "survive", "ended-rank"  # the script around a rank, and its name once the rank has ended
 MARK = "DISTSEARCH_TEST_JOB"  # in the environment of all processes of one job
 _FOLDER = "PRTE_MCA_prte_tmpdir_base"  # where Open MPI's mpirun makes its folder
 _PACKAGE = Path(distsearch.__file__).parents[1]
@@ -249,7 +249,7 @@ def mpirun_ends_stdin():
 def _is_wrapper(process):
     """Whether a folder of /proc is that of the script around a rank, which has the rank's environment."""
     try:
-        return (process / "comm").read_text().strip() in (_WRAPPER, _DEAD)
+        return (process / "comm").read_text().strip() in (_WRAPPER, _ENDED)
     except OSError:
         return False
 

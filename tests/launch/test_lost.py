@@ -104,7 +104,7 @@ def test_the_script_of_a_killed_rank_lasts_as_long_as_the_job():
             job.kill(victim)
             time.sleep(0.5)
         assert set(job.ranks()) == {0, 2}
-        assert {status(script)["Name"].strip() for script in scripts} == {"dead-rank"}
+        assert {status(script)["Name"].strip() for script in scripts} == {"ended-rank"}
         job.signal_first_rank(signal.SIGTERM)
         done = job.finish(SOON)
     assert (done.status, lost(done.err)) == (128 + signal.SIGTERM, [1, 3])
