@@ -6,6 +6,7 @@ from contextlib import contextmanager
 
 _CAUGHT = signal.SIGINT, signal.SIGTERM, signal.SIGUSR1
 _AGAIN = 1.0  # seconds; a terminal and mpirun both pass Ctrl-C on, so one key press may arrive twice
+_early: list[int] = []  # signals to save that came before there was an ``Interrupts``
 
 
 class Interrupts:
@@ -21,6 +22,8 @@ class Interrupts:
 
     def __enter__(self):
         self._old = {number: signal.signal(number, self._note) for number in _CAUGHT}
+        self.save = self.save or bool(_early)
+        _early.clear()
         return self
 
     def __exit__(self, *_):
@@ -54,6 +57,11 @@ class Interrupts:
     def exit_status(self):
         """0, or 128 + the signal's number, as shells count."""
         return 128 + self.signal if self.signal else 0
+
+
+def note_early():
+    """Have SIGUSR1 not end this process while there is no ``Interrupts``; the next one is told."""
+    signal.signal(signal.SIGUSR1, lambda number, _: _early.append(number))
 
 
 def ignore():

@@ -6,6 +6,7 @@ import signal
 import sys
 import traceback
 
+from ..api import interrupts
 from ..cluster import mpi_runtime
 from ..core.errors import MasterLostError, RanksLostError, UserError, print_error
 from ..formats import stdout
@@ -61,6 +62,7 @@ def _run(argv):
         for library in ("OPENBLAS", "MKL"):  # ranks take the cores; numpy would start a thread for each one
             os.environ.setdefault(f"{library}_NUM_THREADS", "1")
         gc.disable()
+        interrupts.note_early()
     args = parse(argv)
     command = command_of(args.command)
     if own:

@@ -24,7 +24,7 @@ def clock(monkeypatch):
 @pytest.fixture(autouse=True)
 def handlers():
     """Handlers as they were, whatever a test does."""
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1)}
     yield before
     for number, handler in before.items():
         signal.signal(number, handler)
@@ -35,6 +35,16 @@ def test_without_a_signal_nothing_happens(handlers):
         assert interrupts.signal is None
         assert interrupts.exit_status == 0
     assert {number: signal.getsignal(number) for number in handlers} == handlers
+
+
+def test_a_signal_to_save_that_comes_early_is_kept():
+    interrupts.note_early()
+    signal.raise_signal(signal.SIGUSR1)
+    with Interrupts() as first:
+        assert first.save and first.signal is None
+    signal.raise_signal(signal.SIGUSR1)  # it ends nothing
+    with Interrupts() as second, Interrupts() as third:
+        assert (second.save, third.save) == (True, False)
 
 
 @SIGNALS

@@ -87,6 +87,25 @@ def test_a_signal_to_all_ranks_ends_such_a_job_without_a_word_of_going_on():
     assert "stopped early" in done.out
 
 
+SIGNALLED = """
+import os, signal, sys
+from distsearch.cli import main
+def signalled(function):
+    def call(*arguments):
+        os.kill(os.getpid(), signal.SIGUSR1)
+        return function(*arguments)
+    return call
+main.command_of, main.mpi_runtime.leave = signalled(main.command_of), signalled(main.mpi_runtime.leave)
+sys.exit(main.main())
+"""
+
+
+def test_a_signal_to_save_ends_no_process_that_begins_or_ends():
+    done = run("perft", "othello", "--board", "6x6", "--depth", "5", "--json", program=("-c", SIGNALLED))
+    assert done.status == 0, done.err
+    assert done.results[0]["nodes"] > 0
+
+
 def test_a_program_of_which_a_worker_gets_a_signal_ends():
     with Job("gtp", ranks=3, stdin=subprocess.PIPE) as job:
         job.wait_for_handlers()
