@@ -39,7 +39,7 @@ def test_ctrl_c_leaves_the_best_so_far(ranks, tmp_path, full):
     path = tmp_path / "record"
     with Job(*TUNE, "--games", "5", "--generations", "100000", "--record", str(path), "--json", ranks=ranks) as job:
         job.wait_for_handlers()
-        wait_for(lambda: path.exists() and path.read_text())  # of a generation
+        wait_for(lambda: path.exists() and path.read_text(), 300)  # of a generation, once all has compiled
         send(job, ranks, signal.SIGINT)
         done = job.finish(SOON)
     assert done.status == 130
