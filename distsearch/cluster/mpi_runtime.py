@@ -217,9 +217,9 @@ def left_behind(files: Path = SHARED_FILES, proc: Path = Path("/proc")) -> list[
                 is_of = path.lstat()
                 if is_of.st_uid == os.getuid() and is_of.st_mtime < old and stat.S_ISREG(is_of.st_mode):
                     found[str(path)] = is_of.st_size
-    for maps in proc.glob("[0-9]*/maps") if found else ():
+    for process in proc.glob("[0-9]*") if found else ():
         with contextlib.suppress(OSError):
-            for line in maps.read_text(errors="replace").splitlines():
+            for line in (process / "maps").read_text(errors="replace").splitlines():
                 found.pop(f"{files}{line.partition(str(files))[2]}", None)
     return [(Path(name), size) for name, size in sorted(found.items())]
 

@@ -38,12 +38,12 @@ class Process(NamedTuple):
 def processes() -> dict[int, Process]:
     """Return all processes of the host by their ids."""
     found = {}
-    for path in Path("/proc").glob("[0-9]*/stat"):
+    for path in Path("/proc").glob("[0-9]*"):  # with "/stat" a process that ends meanwhile would be an error
         with contextlib.suppress(OSError, ValueError, IndexError):
-            before, _, after = path.read_text(errors="replace").rpartition(")")
+            before, _, after = (path / "stat").read_text(errors="replace").rpartition(")")
             fields = after.split()
             if fields[0] not in "ZX":
-                found[int(path.parent.name)] = Process(int(fields[1]), int(fields[19]), before.partition("(")[2])
+                found[int(path.name)] = Process(int(fields[1]), int(fields[19]), before.partition("(")[2])
     return found
 
 

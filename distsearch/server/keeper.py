@@ -101,9 +101,10 @@ def _descendants():
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
     children, found = {}, []
-    for path in Path("/proc").glob("[0-9]*/stat"):
+    for path in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            children.setdefault(int(path.read_text().rpartition(")")[2].split()[1]), []).append(int(path.parent.name))
+            parent = int((path / "stat").read_text().rpartition(")")[2].split()[1])
+            children.setdefault(parent, []).append(int(path.name))
     left = [os.getpid()]
     while left:
         own = children.get(left.pop(), [])

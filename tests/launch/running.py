@@ -97,13 +97,13 @@ class Job:
     def _members(self):
         """Return {process id: its environment} of the job's processes."""
         found = {}
-        for path in Path("/proc").glob("[0-9]*/environ"):
+        for path in Path("/proc").glob("[0-9]*"):
             try:
-                environment = path.read_bytes().split(b"\0")
+                environment = (path / "environ").read_bytes().split(b"\0")
             except OSError:
                 continue  # it is gone, or another process's
-            if f"{MARK}={self._mark}".encode() in environment and not _is_wrapper(path.parent):
-                found[int(path.parent.name)] = environment
+            if f"{MARK}={self._mark}".encode() in environment and not _is_wrapper(path):
+                found[int(path.name)] = environment
         return found
 
     def commands(self):

@@ -71,26 +71,26 @@ class Service:
 
     def _find(self):
         found = {}
-        for path in Path("/proc").glob("[0-9]*/environ"):
+        for path in Path("/proc").glob("[0-9]*"):
             try:
-                environment, command = path.read_bytes() + b"\0", (path.parent / "cmdline").read_bytes()
+                environment, command = (path / "environ").read_bytes() + b"\0", (path / "cmdline").read_bytes()
             except OSError:
                 continue  # it is gone, or another process's
             others = b"mpirun" in command or str(_SURVIVE).encode() in command
             if self._mark.encode() in environment and b"\0serve\0" in command and not others:
                 rank = _RANK.search(environment)
                 if rank or self._ranks == 1:
-                    found[int(rank[1]) if rank else 0] = int(path.parent.name)
+                    found[int(rank[1]) if rank else 0] = int(path.name)
         return dict(sorted(found.items()))
 
     def _child_of(self, pid):
         """The process that serves HTTP."""
-        for path in Path("/proc").glob("[0-9]*/stat"):
+        for path in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
-                if path.read_text().rpartition(")")[2].split()[1] == str(pid):
-                    command = (path.parent / "cmdline").read_bytes()
+                if (path / "stat").read_text().rpartition(")")[2].split()[1] == str(pid):
+                    command = (path / "cmdline").read_bytes()
                     if b"server.http.process" in command:
-                        return int(path.parent.name)
+                        return int(path.name)
         raise AssertionError("no process serves HTTP")
 
     def kill_worker(self, rank):

@@ -38,10 +38,10 @@ def mark(monkeypatch):
 def members(mark):
     """The ids of the other processes with a mark."""
     found = set()
-    for path in Path("/proc").glob("[0-9]*/environ"):
+    for path in Path("/proc").glob("[0-9]*"):
         try:
-            if mark in path.read_bytes().split(b"\0"):
-                found.add(int(path.parent.name))
+            if mark in (path / "environ").read_bytes().split(b"\0"):
+                found.add(int(path.name))
         except OSError:
             continue  # it is gone, or another process's
     return found - {os.getpid()}
