@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 _CAUGHT = signal.SIGINT, signal.SIGTERM, signal.SIGUSR1
 _AGAIN = 1.0  # seconds; a terminal and mpirun both pass Ctrl-C on, so one key press may arrive twice
-_early: list[int] = []  # signals to save that came before there was an ``Interrupts``
+_early: list[int] = []  # signals to save that came while there was no ``Interrupts``
 
 
 class Interrupts:
@@ -22,8 +22,9 @@ class Interrupts:
 
     def __enter__(self):
         self._old = {number: signal.signal(number, self._note) for number in _CAUGHT}
-        self.save = self.save or bool(_early)
-        _early.clear()
+        if _early:
+            _early.clear()
+            self.save = True
         return self
 
     def __exit__(self, *_):
@@ -42,7 +43,7 @@ class Interrupts:
 
     @contextmanager
     def suspended(self):
-        """While this lasts, signals do what they always do: for waiting that cannot look at a flag."""
+        """While this lasts, signals do what they did before: for waiting that cannot look at a flag."""
         self.__exit__()
         try:
             yield

@@ -16,6 +16,8 @@ from .arguments import command_of, parse
 def main(argv=None):
     """Run the command line on this rank; return its exit status."""
     status = _main(argv)
+    if argv is None:
+        signal.signal(signal.SIGUSR1, signal.SIG_IGN)  # the interpreter, as it ends, would let the signal end it
     mpi_runtime.leave(status)
     return status
 
@@ -48,7 +50,8 @@ def _main(argv):
         stdout.silence()  # the reader of stdout has enough
         return 0
     except Exception as error:
-        if mpi_runtime.tells_of_a_lost_rank(error):  # where the work cannot go on without it
+        # where the work cannot go on without it; MPICH has no error of its own for that
+        if mpi_runtime.tells_of_failures() and mpi_runtime.tells_of_a_lost_rank(error):
             print_error("distsearch: a rank was lost")
             return _leave(1)
         _abort(error)

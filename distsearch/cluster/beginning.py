@@ -54,11 +54,15 @@ def _watch(ranks, kind, patience):
 
 @contextlib.contextmanager
 def meeting() -> Iterator[None]:
-    """Take part in what all ranks do at the start. Raises RanksLostError where MPI says that one has died meanwhile."""
+    """Take part in what all ranks do at the start.
+
+    Raises RanksLostError if MPI says that one has died meanwhile, in a job that goes on without ranks that die later.
+    """
+    goes_on = bool(_started)
     try:
         yield
     except Exception as error:
-        if not tells_of_a_lost_rank(error):
+        if not (goes_on and tells_of_a_lost_rank(error)):
             raise
         raise RanksLostError("a rank was lost before all had met") from None
 

@@ -377,9 +377,8 @@ def _leave(comm, worker, mailbox, seconds, survives, above, peer_mailbox=None):
             mailbox.send(above, Message(MessageType.QUIT, 0))
             mailbox.flush(seconds)
         except MPI.Exception as error:
-            if not (
-                survives and mpi_runtime.tells_of_a_lost_rank(error)
-            ):  # the master does not wait for those that come late
+            # the master does not wait for those that come late, so it may have ended
+            if not (survives and mpi_runtime.tells_of_a_lost_rank(error)):
                 raise
     if worker.leaves_alone or not barrier(comm, mailbox, seconds, survives):
         mpi_runtime.forgo_finalize()

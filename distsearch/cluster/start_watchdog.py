@@ -21,7 +21,7 @@ _REMOTE = "prted", "orted"  # on hosts other than mpirun's, perhaps for several 
 # Names of what starts the ranks of a host. Open MPI's prte, which serves several jobs, is not among them.
 LAUNCHERS = {"Open MPI": ("prterun", "orterun", "mpirun", "mpiexec", *_REMOTE), "MPICH": ("hydra_pmi_proxy",)}
 _ALL = {name for names in LAUNCHERS.values() for name in names}
-# What a launcher may have started besides ranks that live; scripts/survive has the last name once its rank has ended.
+# What a launcher may have started besides ranks at work. The last is scripts/survive once its rank has ended.
 _NO_RANKS = "ssh", "rsh", "srun", *_REMOTE, "ended-rank"
 _JOB = b"PMIX_NAMESPACE="  # names the job of a process under Open MPI
 _LOOK = 0.25  # seconds
