@@ -61,7 +61,7 @@ class Interrupts:
 
 
 def note_early():
-    """Have SIGUSR1 not end this process while there is no ``Interrupts``; the next one is told."""
+    """Keep a SIGUSR1 that comes outside of an ``Interrupts`` for the next one, instead of ending this process."""
     signal.signal(signal.SIGUSR1, lambda number, _: _early.append(number))
 
 

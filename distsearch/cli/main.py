@@ -50,7 +50,7 @@ def _main(argv):
         stdout.silence()  # the reader of stdout has enough
         return 0
     except Exception as error:
-        # where the work cannot go on without it; MPICH has no error of its own for that
+        # a rank died and the job cannot go on without it; only ULFM has an error of its own for that
         if mpi_runtime.tells_of_failures() and mpi_runtime.tells_of_a_lost_rank(error):
             print_error("distsearch: a rank was lost")
             return _leave(1)

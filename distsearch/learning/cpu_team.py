@@ -238,10 +238,7 @@ class Team:
                 self._arrays.games["stop"] = 1
 
     def _look_for_lost_ranks(self):
-        """What a rank does while it waits for words of others: MPI raises an exception if a rank was lost.
-
-        Where MPI does not tell of lost ranks, its launcher ends the job.
-        """
+        """What a rank does while it polls shared memory: under ULFM, MPI raises an exception if a rank was lost."""
         if mpi_runtime.tells_of_failures() and self.comm is not None:
             self.comm.Iprobe()
 
