@@ -148,15 +148,15 @@ def _revoke(comm):
 
 def echoes_an_abort(error: Exception) -> bool:
     """Whether an exception only says that another rank has ended the job."""
-    return _is_of_mpi(error, "ERR_REVOKED")
+    return _has_class(error, "ERR_REVOKED")
 
 
 def tells_of_a_lost_rank(error: Exception) -> bool:
     """Whether an exception of MPI says that a rank has died."""
-    return _is_of_mpi(error, "ERR_PROC_FAILED", "ERR_PROC_FAILED_PENDING")
+    return _has_class(error, "ERR_PROC_FAILED", "ERR_PROC_FAILED_PENDING")
 
 
-def _is_of_mpi(error, *classes):
+def _has_class(error, *classes):
     mpi = sys.modules.get("mpi4py.MPI")
     if mpi is None or not isinstance(error, mpi.Exception):
         return False
