@@ -253,7 +253,8 @@ def test_who_never_reads_is_let_go(path, capsys, burst):
         ask(deaf, positions=["4"] * positions)
         queue.held = False
         wait_until(lambda: queue.cancelled or not queue.requests)
-        ask(deaf, 2)
+        with contextlib.suppress(ConnectionError):  # after a burst it may be let go already
+            ask(deaf, 2)
         wait_until(lambda: status(other)["clients"] == 1)
     assert "does not read" in capsys.readouterr().err
 
