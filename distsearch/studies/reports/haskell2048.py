@@ -424,8 +424,8 @@ def _final_directions(found):
     return [every("7", "each way takes less time than the one before: " + ", ".join(_WAYS), order)]
 
 
-_FINAL, _PAR_DEPTHS, _DEPTHS = Plan(_final, (1.2, 2)), Plan(_by_par_depth, (0.7, 2)), Plan(_by_depth, (0.2, 1))
-_LISTED = Plan(_windows, (0.2, 1))
+_FINAL, _PAR_DEPTHS, _DEPTHS = Plan(_final, (1.2, 5)), Plan(_by_par_depth, (0.7, 4)), Plan(_by_depth, (0.2, 0.3))
+_LISTED = Plan(_windows, (0.2, 0.1))
 _EXHIBITS = (
     Exhibit(
         "6.1",

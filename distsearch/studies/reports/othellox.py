@@ -435,7 +435,7 @@ def _queue_directions(found):
     return [every("conclusion", "queueing jobs at workers helps", parts)]
 
 
-_PRUNING, _POOL = Plan(_pruning, (0.2, 1)), Plan(_pool, (0.8, 10))
+_PRUNING, _POOL = Plan(_pruning, (0.2, 0.5)), Plan(_pool, (0.8, 60))
 _QUEUE, _SPREADING, _SHARING = Plan(_queue, (0.3, 3)), Plan(_spread, (0.2, 1)), Plan(_policies, (0.5, 5))
 _RATE = _by_processes("boards_per_second", "Nodes a second")
 _EXHIBITS = (
