@@ -335,4 +335,6 @@ def test_what_each_client_hears_and_what_is_left(tmp_path, monkeypatch, full, se
     monkeypatch.setattr(Service, "path", tmp_path / "socket")
     install(monkeypatch, CLOCK, ERRORS)
     size = settings(max_examples=2000 if full else 50, stateful_step_count=50, deadline=None)
+    gc.collect()
+    gc.freeze()  # each example ends with a collection, which would look through what all tests before have left
     run_state_machine_as_test(Service, settings=size)
