@@ -40,3 +40,14 @@ def share_interval(count: float, of: float, z: float = Z_95) -> tuple[float, flo
     centre = share + z2 / (2 * of)
     half = z * math.sqrt(share * (1 - share) / of + z2 / (4 * of * of))
     return max(0.0, (centre - half) / (1 + z2 / of)), min(1.0, (centre + half) / (1 + z2 / of))
+
+
+def share_difference(count: float, of: float, other: float, of_other: float) -> tuple[float, float]:
+    """Return (low, high), the 95% interval of a probability less another one, after counts out of ``of`` > 0 each.
+
+    From the intervals of both by Wilson's method (Newcombe 1998, Statistics in Medicine 17, 873-890, method 10).
+    """
+    one, two = count / of, other / of_other
+    (low, high), (low_other, high_other) = share_interval(count, of), share_interval(other, of_other)
+    below, above = math.hypot(one - low, high_other - two), math.hypot(high - one, two - low_other)
+    return one - two - below, one - two + above

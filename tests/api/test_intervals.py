@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from distsearch.api.intervals import mean_interval, share_interval, student_95
+from distsearch.api.intervals import mean_interval, share_difference, share_interval, student_95
 
 
 @pytest.mark.parametrize(
@@ -27,6 +27,16 @@ def test_student_s_quantiles_as_the_tables_have_them(degrees, table):
 )
 def test_wilson_s_intervals_as_the_tables_have_them(count, of, low, high):
     assert share_interval(count, of) == pytest.approx((low, high), abs=5e-5)
+
+
+@pytest.mark.parametrize(
+    ("counts", "low", "high"),
+    [((56, 70, 48, 80), 0.0524, 0.3339), ((9, 10, 3, 10), 0.1705, 0.8090), ((10, 10, 0, 10), 0.6075, 1)],
+)
+def test_newcombe_s_intervals_as_he_has_them(counts, low, high):
+    count, of, other, of_other = counts
+    assert share_difference(*counts) == pytest.approx((low, high), abs=5e-5)
+    assert share_difference(other, of_other, count, of) == pytest.approx((-high, -low), abs=5e-5)
 
 
 def test_the_interval_of_a_mean():

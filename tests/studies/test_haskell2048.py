@@ -45,13 +45,15 @@ def test_the_final_table_puts_theirs_beside_ours():
     table = sections["The final table, maximum depth 7"]
     assert tuple(table.columns[:3]) == ("way", "nodes", "seconds, ours")
     final = {cells[0]: cells for cells in table.rows}
-    assert final["Base"][2:] == (8.0, "92.95408", "101", 1.0, 1.0, "1×")
+    assert final["Base"][2:] == (8.0, "92.95408", "101", 1.0, 1.0, "1×", 0.25, pytest.approx(0.330, abs=1e-3))
     assert final["AB"][2:4] == (2.0, "30.68810")
     assert final["AB"][5:7] == (4.0, pytest.approx(3.029, abs=1e-3))
-    assert final["Brothers"][5:] == (8.0, pytest.approx(10.295, abs=1e-3), "0.777×")
-    assert final["Par+AB"][5:] == (None, pytest.approx(6.062, abs=1e-3), None)
+    assert final["Brothers"][5:8] == (8.0, pytest.approx(10.295, abs=1e-3), "0.777×")
+    assert final["Brothers"][8:] == (2.0, pytest.approx(3.399, abs=1e-3))
+    assert final["Par+AB"][5:] == (None, pytest.approx(6.062, abs=1e-3), None, None, pytest.approx(2.001, abs=1e-3))
     (jobs,) = sections["Time and jobs by par depth, depth 7"].rows
-    assert jobs == (3, 1, "Brothers", 1.0, None, 5, 1, 2, 3, "16.7%")
+    assert jobs == (3, 1, "Brothers", 1.0, pytest.approx(9.0287, abs=1e-4), 5, 1, 2, 3, "16.7%", "about 52.0%")
+    assert sections["Jobs by cores, depth 7"].rows == [("Brothers", 8, 1, 2, 3, "16.7%")]
     assert sections["Speedup over Base by cores, depth 7"].series["Brothers"] == [(8, 8.0, 8.0, 8.0)]
 
 
@@ -159,10 +161,16 @@ def test_directions_of_ways_and_par_depths():
         return row(point, seconds=seconds, jobs_used=used, jobs_wasted=5, jobs_cut=0)
 
     ways = [at("Base", 9.0), at("AB", 8.0), at("Par+Base", 7.0, 3), at("Par+AB", 6.0, 3), at("Brothers", 5.0, 3)]
-    assert held("7", *ways) == ["held"]
-    assert held("7", *ways[:2]) == ["open"]  # three of four steps were not measured
-    assert held("7", *ways[:4], at("Brothers", 7.0, 3)) == ["not held"]
+    assert held("7", *ways) == ["held", "not held", "not held"]  # four times as fast as Base, twice as AB
+    assert held("7", *ways[:2], at("Par+Base", 2.0, 3), at("Par+AB", 3.9, 3))[1:] == ["held", "held"]
+    assert held("7", *ways[:2]) == ["open", *2 * ["not measured"]]  # three of four steps were not measured
+    assert held("7", *ways[:4], at("Brothers", 7.0, 3))[0] == "not held"
     depths = [at(way, abs(n - 3) + 1.0, n, used=9 - abs(n - 3)) for way in ("Par+Base", "Par+AB") for n in (1, 2, 3, 4)]
     brothers = [at("Brothers", abs(n - 4) + 1.0, n, used=20 if n == 1 else 9 - abs(n - 3)) for n in (1, 2, 3, 4)]
-    assert held("6.1", *depths, *brothers) == ["held"] * 6  # ours of 3 and 4 are theirs of 2; ours of 1 is no par depth
-    assert held("6.1", *depths[:4], *[at("Par+Base", 1.0, 9, ranks=3)]) == ["held", *2 * ["not measured"]] * 2
+    # ours of 3 and 4 are theirs of 2; ours of 1 is no par depth; without pruning each job is used
+    whole = held("6.1", *depths, *brothers)
+    assert whole == [*3 * ["held"], "not held", "not measured", *2 * ["held"]]
+    flat = [at("Brothers", 9.0 if n == 2 else 1.0 + n / 100, n) for n in (2, 3, 4, 5)]
+    assert held("6.1", *flat)[3] == "held"
+    some = held("6.1", *depths[:4], at("Par+Base", 1.0, 9, ranks=3))
+    assert some == ["held", *6 * ["not measured"]]

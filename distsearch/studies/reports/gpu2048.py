@@ -9,7 +9,7 @@ weights.
 import math
 import statistics
 
-from ...api.intervals import mean_interval, share_interval
+from ...api.intervals import mean_interval, share_difference, share_interval
 from .. import time_per_move
 from .directions import HELD, MISSING, NOT_HELD, OPEN, Direction, larger
 from .study import DIRECTIONS, VALUES, Exhibit, Measurement, Plan, Study
@@ -22,7 +22,7 @@ _BATCHES = {2: 20_000, 3: 20_000, 4: 10_000, 5: 10_000, 6: 4_000, 7: 4_000}  # b
 _GAMES = {2: (100, 1000), 3: (100, 1000), 4: (100, 1000), 5: (100, 1000), 6: (20, 100), 7: (10, 100)}
 _GPU_GAMES = 100, 1000
 _TILES = 256, 512, 1024, 2048, 4096, 8192, 16384
-_THEIRS = {1024: 90, 2048: 80, 4096: 1}  # of 100 games
+_THEIRS, _THEIR_GAMES = {1024: 90, 2048: 80, 4096: 1}, 100
 _BEST = 6  # depth, by their scores
 
 
@@ -125,7 +125,7 @@ def _tiles(found, study_size):
         shares = (f"{percent(count / games)} ({_interval(*share_interval(count, games))})" for count in counts)
         rows.append((depth, on, games, *shares))
     if rows:
-        rows.append(("theirs", UNKNOWN, 100, *(_THEIRS.get(tile) and f"{_THEIRS[tile]}%" for tile in _TILES)))
+        rows.append(("theirs", UNKNOWN, _THEIR_GAMES, *(_THEIRS.get(tile) and f"{_THEIRS[tile]}%" for tile in _TILES)))
     columns = "depth", "played by", "games", *map(str, _TILES)
     note = (
         "Games whose largest tile is that or a larger one, and 95% intervals by Wilson's method. Theirs: depth and "
@@ -135,22 +135,26 @@ def _tiles(found, study_size):
 
 
 def _tile_directions(found):
-    """Whether shares of the report's lie in our intervals, at the depth that was best there."""
+    """Whether ours reach tiles at least as often as theirs, at the depth that was best there."""
     directions, ours = [], {}
     for tile, theirs in _THEIRS.items():
         stated = f"{tile} in {theirs}% of games (or more)"
+        more = {}
         for depth, on, games, row in _played(found):
             if depth == _BEST:
                 count = sum(each >= tile for each in row["largest"])
                 ours.setdefault(tile, {})[on] = share_interval(count, games)
-        intervals = ours.get(tile, {})
-        text = ", ".join(f"{on} {_interval(*each)}" for on, each in intervals.items())
-        if not intervals:
+                more[on] = share_difference(count, games, theirs, _THEIR_GAMES)
+        text = ", ".join(
+            f"{on} {_interval(*ours[tile][on])}, difference {100 * each[0]:+.0f} to {100 * each[1]:+.0f} points"
+            for on, each in more.items()
+        )
+        if not more:
             held = MISSING
-        elif min(low for low, _ in intervals.values()) >= theirs / 100:
+        elif min(low for low, _ in more.values()) >= 0:
             held = HELD
         else:
-            held = NOT_HELD if min(high for _, high in intervals.values()) < theirs / 100 else OPEN
+            held = NOT_HELD if min(high for _, high in more.values()) < 0 else OPEN
         directions.append(Direction("Fig 7", stated, text and f"depth {_BEST}: {text}", held))
     return [*directions, _alike(ours)]
 

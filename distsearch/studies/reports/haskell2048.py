@@ -25,7 +25,7 @@ from ...games.interface import legal_moves, step
 from .directions import HELD, MISSING, NOT_HELD, Direction, every, larger, lowest_at
 from .haskell2048_windows import FIRST, Listing, merges_again, near_win, squares_of
 from .study import VALUES, Exhibit, Measurement, Plan, Study
-from .tables import UNKNOWN, Figure, Table, compared, heads, percent, ratio
+from .tables import UNKNOWN, Figure, Table, compared, heads, percent, ratio, shown
 
 _EVALUATION = "haskell"
 _PLAYED = 30, 100  # moves that are played at random before a board is taken
@@ -43,10 +43,18 @@ _THEIRS = {  # mean seconds of a trial to depth 7 on 8 cores, and how many trial
     "Par+AB": (15.334137254901966, "102 or 51"),
     "Brothers": (9.028725490196079, "102 or 51"),
 }
-_BY_PAR_DEPTH = {"Brothers": {2: 10.06}}  # seconds by their par depth; that of 1 is the final table's
+_TIMES = (("Par+Base", "Base", 4), ("Par+AB", "AB", 2))  # as stated, with 8 cores: so many times as fast as that
+_BY_PAR_DEPTH = {  # seconds by their par depth: the final table's, at what was chosen for it, and one more of Brothers
+    "Par+Base": {2: _THEIRS["Par+Base"][0]},
+    "Par+AB": {2: _THEIRS["Par+AB"][0]},
+    "Brothers": {1: _THEIRS["Brothers"][0], 2: 10.06},
+}
 _BEHIND = {"Par+Base": 1, "Par+AB": 1, "Brothers": 2}  # ours less theirs
 _FASTEST = {"Par+Base": 2, "Par+AB": 2, "Brothers": 2}  # their par depth
 _CONVERTED = {"Par+Base": (2, 0.8), "Par+AB": (2, 0.8), "Brothers": (1, 0.52)}  # most sparks: at, share
+_JOBS = "jobs_used", "jobs_wasted", "jobs_cut"
+_WHAT_BECAME = "Used: a job's value mattered as it came; wasted: it did not; cut: never handed out."
+_FLAT = 1.2  # Brothers' times at all par depths but 0, the longest over the shortest
 _DEPTH, _CORES = 7, 8  # of the report's final table
 _NEAR = 3  # where a win is a move away
 _DIFFERENT, _NO_WIN = 1e-3, 1e6  # of values: what is another one, and what no terms but a win's make up for
@@ -228,20 +236,21 @@ def _of_par_depth(found, depth):
     for par_depth in found.points("par_depth", **point):
         for way in _PARALLEL:
             at = {**point, "way": way, "par_depth": par_depth}
-            jobs = [found.median(name, **at) for name in ("jobs_used", "jobs_wasted", "jobs_cut")]
-            if None not in jobs:
-                theirs, used = par_depth - _BEHIND[way], percent(ratio(jobs[0], sum(jobs)))
+            if (jobs := _jobs(found, at)) is not None:
+                theirs = par_depth - _BEHIND[way]
                 theirs = theirs if theirs >= 0 else None
-                seconds = found.median("seconds", **at), _BY_PAR_DEPTH.get(way, {}).get(theirs)
-                rows.append((par_depth, theirs, way, *seconds, found.median("nodes", **at), *jobs, used))
+                seconds = found.median("seconds", **at), _BY_PAR_DEPTH[way].get(theirs)
+                most, share = _CONVERTED[way]
+                sparks = f"about {percent(share)}" if theirs == most else None
+                rows.append((par_depth, theirs, way, *seconds, found.median("nodes", **at), *jobs, sparks))
                 times.setdefault(way, []).extend(found.spread(par_depth, "seconds", **at))
     columns = heads(
-        "par depth | theirs | way | seconds | theirs (of a trial) | nodes | jobs used | jobs wasted | jobs cut | used"
+        "par depth | theirs | way | seconds | theirs (of a trial) | nodes | jobs used | jobs wasted | jobs cut | used "
+        "| sparks converted, theirs"
     )
     note = (
-        f"Depth {depth}, {point['ranks']} ranks, sums over all positions. Used: its value mattered as it came; wasted: "
-        f"it did not; cut: never handed out. The report has sparks: converted most at its par depth 2, about 80%, of "
-        "Par+Base and Par+AB, and at 1, about 52%, of Brothers."
+        f"Depth {depth}, {point['ranks']} ranks, sums over all positions. {_WHAT_BECAME} The report has sparks, which "
+        "are converted or not, and names only the largest share of each way."
     )
     return [
         Table(f"Time and jobs by par depth, depth {depth}", columns, rows, note),
@@ -249,9 +258,15 @@ def _of_par_depth(found, depth):
     ]
 
 
+def _jobs(found, at):
+    """Return (used, wasted, cut, share used) of the jobs of measurements, or None where there are none."""
+    jobs = [found.median(name, **at) for name in _JOBS]
+    return None if None in jobs else (*jobs, percent(ratio(jobs[0], sum(jobs))))
+
+
 def _of_cores(found, depth):
     base = found.median("seconds", depth=depth, way="Base")
-    times, speedups = {}, {}
+    times, speedups, rows = {}, {}, []
     for way in _WAYS:
         at = {"depth": depth, "way": way}
         for ranks in found.points("ranks", **at):
@@ -261,24 +276,33 @@ def _of_cores(found, depth):
                 times.setdefault(way, []).append(point)
                 if base:
                     speedups.setdefault(way, []).append((cores, base / point[1], base / point[3], base / point[2]))
+            if jobs := _jobs(found, how):
+                rows.append((way, cores, *jobs))
     note = f"Cores are workers: a rank more is the master. Par depth {_PAR_DEPTH}. The report's curves are {UNKNOWN}."
     return [
         Figure(f"Time by cores, depth {depth}", "cores", "seconds", times, note=note),
         Figure(f"Speedup over Base by cores, depth {depth}", "cores", "speedup", speedups, True, note),
+        Table(
+            f"Jobs by cores, depth {depth}",
+            ("way", "cores", "jobs used", "jobs wasted", "jobs cut", "used"),
+            rows,
+            f"{note} {_WHAT_BECAME} The report has sparks.",
+        ),
     ]
 
 
 def _final_table(found, depth):
     rows, most = [], max(found.points("ranks", depth=depth), default=1)
-    base = found.median("seconds", depth=depth, way="Base")
+    base, pruned = (found.median("seconds", depth=depth, way=way) for way in _ALONE)
     for way in _WAYS:
         how = {"ranks": 1} if way in _ALONE else {"ranks": most, "par_depth": _PAR_DEPTH}
         seconds, searched = (found.median(name, depth=depth, way=way, **how) for name in ("seconds", "nodes"))
         took, trials = _THEIRS[way]
-        ours, theirs = ratio(base, seconds), _THEIRS["Base"][0] / took
-        rows.append((way, searched, seconds, f"{took:.5f}", trials, *compared(ours, theirs)))
+        times = [(ratio(one, seconds), _THEIRS[name][0] / took) for name, one in (("Base", base), ("AB", pruned))]
+        rows.append((way, searched, seconds, f"{took:.5f}", trials, *compared(*times[0]), *times[1]))
     columns = heads(
-        "way | nodes | seconds, ours | a trial, theirs | trials | Base ÷ it, ours | Base ÷ it, theirs | ours ÷ theirs"
+        "way | nodes | seconds, ours | a trial, theirs | trials | Base ÷ it, ours | Base ÷ it, theirs | ours ÷ theirs "
+        "| AB ÷ it, ours | AB ÷ it, theirs"
     )
     of = max(found.points("positions", depth=depth), default=0)
     note = (
@@ -385,10 +409,21 @@ def _of_wins(found):
 
 
 def _time_directions(found):
-    return [
+    least = [
         lowest_at("6.1", f"{way} takes the least time at par depth {best}", _par_depths(found, way, "seconds"), best)
         for way, best in _FASTEST.items()
     ]
+    return [*least, _flat(found)]
+
+
+def _flat(found):
+    """Return whether Brothers takes about as long at all par depths but 0."""
+    stated = f"Brothers takes as long at every par depth from 1 on (within {percent(_FLAT - 1)})"
+    means = {at: statistics.fmean(each) for at, each in _par_depths(found, "Brothers", "seconds") if at and each}
+    if len(means) < 2:
+        return Direction("6.1", stated, "", MISSING)
+    text = "means at " + ", ".join(f"{at}: {shown(mean)}" for at, mean in means.items())
+    return Direction("6.1", stated, text, HELD if max(means.values()) <= _FLAT * min(means.values()) else NOT_HELD)
 
 
 def _spark_directions(found):
@@ -396,12 +431,15 @@ def _spark_directions(found):
     for way, (best, share) in _CONVERTED.items():
         stated = f"of {way} most sparks are converted at par depth {best}, about {percent(share)}"
         jobs = {}
-        for name in "jobs_used", "jobs_wasted", "jobs_cut":
+        for name in _JOBS:
             for at, values in _par_depths(found, way, name):
                 jobs.setdefault(at, []).append(sum(values))
         shares = {at: used / (used + wasted + cut) for at, (used, wasted, cut) in jobs.items() if used}
         if len(shares) < 2 or best not in shares:
             directions.append(Direction("6.1", stated, "", MISSING))
+            continue
+        if _PARALLEL[way]["pruning"] == "none":
+            directions.append(Direction("6.1", stated, "nothing is pruned, so each job is used", MISSING))
             continue
         most = max(shares, key=shares.get)
         text = f"most jobs are used at {most}, {percent(shares[most])}; at {best} {percent(shares[best])}"
@@ -421,7 +459,19 @@ def _final_directions(found):
         (f"{slow} and {fast}", larger("7", "", seconds(slow), seconds(fast), "s"))
         for slow, fast in zip(_WAYS, _WAYS[1:], strict=False)
     ]
-    return [every("7", "each way takes less time than the one before: " + ", ".join(_WAYS), order)]
+    return [
+        every("7", "each way takes less time than the one before: " + ", ".join(_WAYS), order),
+        *(
+            larger(
+                "7",
+                f"{fast} is {times} times as fast as {slow} (or more); the time of {slow} ÷ {times}, and of {fast}",
+                [each / times for each in seconds(slow)],
+                seconds(fast),
+                "s",
+            )
+            for fast, slow, times in _TIMES
+        ),
+    ]
 
 
 _FINAL, _PAR_DEPTHS, _DEPTHS = Plan(_final, (1.2, 5)), Plan(_by_par_depth, (0.7, 4)), Plan(_by_depth, (0.2, 0.3))
