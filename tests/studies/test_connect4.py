@@ -115,6 +115,20 @@ def timed(way, seconds, nodes, scores=(1, 2, 0, -3), known=(1, None, None, None)
     return row({**AT, "way": way}, seconds=seconds, nodes=nodes, table_hits=hits, scores=[*scores], known=[*known])
 
 
+def test_what_the_report_concludes_from_exchanged_columns():
+    seconds = {"GPU, S = 1": 2.0, "GPU, S = 1, table": 1.0, "GPU, S = 4": 3.0, "GPU, S = 4, table": 2.0}
+
+    def conclusions(of_listed, seconds):
+        rows = [timed("negamax as listed", of_listed, 8000), *(timed(way, each, 8000) for way, each in seconds.items())]
+        stated = connect4.STUDY.content[0].directions(MeasuredRows(rows))
+        return [each.held for each in stated if "conclusion" in each.stated]
+
+    assert conclusions(4.0, seconds) == ["held", "held"]
+    assert conclusions(2.5, seconds) == ["held", "not held"]
+    assert conclusions(4.0, {**seconds, "GPU, S = 4, table": 3.5}) == ["not held", "held"]
+    assert conclusions(4.0, {}) == ["not measured", "not measured"]
+
+
 def test_the_table_is_worked_out_and_put_right():
     found = MeasuredRows([timed("sequential", 2e-6, 8), timed("GPU, S = 1", 4e-6, 80, hits=0)])
     compared, exchanged, table = connect4.STUDY.sections(found, StudySize())
