@@ -31,6 +31,14 @@ def mean_interval(values: Sequence[float]) -> tuple[float, float]:
     return mean - half, mean + half
 
 
+def half_interval(error: float, values: int) -> float:
+    """Return half the length of ``mean_interval`` of so many values, 0 of fewer than two.
+
+    error: their deviation over the root of their number, both of these values alone, not of all that could be.
+    """
+    return student_95(values - 1) * error * math.sqrt(values / (values - 1)) if values > 1 else 0.0
+
+
 def share_interval(count: float, of: float, z: float = Z_95) -> tuple[float, float]:
     """Return (low, high), the 95% interval of a probability after ``count`` out of ``of`` > 0 (Wilson 1927).
 

@@ -1,10 +1,9 @@
 """Learning curves: what ``train --record`` wrote, as figures."""
 
 import json
-import math
 import os
 
-from ...api.intervals import student_95
+from ...api.intervals import half_interval
 from ...core.errors import UserError
 from .style import Line, Panel, Point
 
@@ -68,7 +67,6 @@ def _names(paths):
 
 def _average(line, barred):
     error, played, reach = line.get("average_error"), line.get("evaluated"), 0.0
-    if barred and _is_number(error) and _is_number(played) and played > 1:
-        # the record's standard error has the divisor n, Student's t is for that with n - 1
-        reach = student_95(played - 1) * error * math.sqrt(played / (played - 1))
+    if barred and _is_number(error) and _is_number(played):
+        reach = half_interval(error, played)
     return Point(line["games"], line["average"], line["average"] - reach, line["average"] + reach)

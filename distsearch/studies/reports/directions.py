@@ -74,6 +74,40 @@ def every(place: str, stated: str, parts: Sequence[tuple[str, Direction]]) -> Di
     return Direction(place, stated, f"{held.count(HELD)} of {len(held)} steps hold{missing} ({said})", whole)
 
 
+def some(place: str, stated: str, parts: Sequence[tuple[str, Direction]]) -> Direction:
+    """Return whether one of the named Directions holds: not if none does, open if none does and one is open."""
+    measured = [(name, each) for name, each in parts if each.held != MISSING]
+    if not measured:
+        return Direction(place, stated, "", MISSING)
+    held = [each.held for _, each in measured]
+    whole = next(word for word in (HELD, OPEN, NOT_HELD) if word in held)
+    told = [f"{name}: {each.ours}" for name, each in measured if each.held == whole]
+    said = "; ".join(told[:_TOLD]) + f"; {len(told) - _TOLD} more" * (len(told) > _TOLD)
+    return Direction(place, stated, f"{held.count(HELD)} of {len(held)} hold ({said})", whole)
+
+
+def above(place: str, stated: str, interval: tuple[float, float], limit: float, ours: str) -> Direction:
+    """Return whether a value is above a limit, by its 95% interval (low, high); ours: what was found, as text."""
+    low, high = interval
+    return Direction(place, stated, ours, HELD if low > limit else NOT_HELD if high < limit else OPEN)
+
+
+def alike(place: str, stated: str, one: tuple[float, float], other: tuple[float, float], within: float) -> Direction:
+    """Return whether two means, (mean, half its 95% interval), differ by no more than a share ``within`` of the first.
+
+    By the interval of their difference: it must lie within that share for the two to be alike, beyond it to differ.
+    """
+    (mean, half), (second, other_half) = one, other
+    difference, reach = abs(second / mean - 1), math.hypot(half, other_half) / mean
+    held = HELD if difference + reach <= within else NOT_HELD if difference - reach > within else OPEN
+    text = f"{shown(mean)} and {shown(second)}, {_signed(second / mean - 1 - reach)} to "
+    return Direction(place, stated, text + _signed(second / mean - 1 + reach), held)
+
+
+def _signed(share):
+    return f"{100 * share:+.1f}%"
+
+
 def lowest_at(place: str, stated: str, series: Sequence[tuple[float, Sequence[float]]], at: float) -> Direction:
     """Return whether values are lowest at a place ``at`` of the x axis, by the next lowest one: (x, values) each."""
     known = {x: values for x, values in series if values}

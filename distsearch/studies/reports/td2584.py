@@ -22,7 +22,7 @@ GAME, EVALUATION = "2584", SMALLER["2584"]
 _LEARNT = {0: (10_000, 300_000), 1: (600, 20_000), 2: (50, 1000), 3: (8, 200)}  # games by layers
 _LEARNT_ON_GPU = {0: (100_000, 2_000_000), 1: (20_000, 400_000), 2: (2000, 40_000), 3: (300, 4000)}
 _LINES = 10  # points of a curve, but of few games, which have 2
-_PLAYED = {0: (300, 1000), 1: (30, 1000), 2: (4, 1000), 3: (3, 200)}
+_PLAYED = {0: (300, 1000), 1: (30, 1000), 2: (4, 1000), 3: (3, 64)}
 _GPU_PLAYED = 200, 1000
 _CORE_BOARDS = {1: (1000, 4000), 2: (100, 1000), 3: (10, 100)}
 _BATCHES = {
@@ -30,19 +30,20 @@ _BATCHES = {
     "multilevel": {1: 20_000, 2: 4_000, 3: 256},
     "naive": {1: 20_000, 2: 2_000, 3: 32},
 }
-_TREE_BOARDS = 5, 20  # of a class, each searched by all ranks
+_TREE_BOARDS = {1: (5, 20), 2: (5, 20), 3: (5, 20), 4: (5, 10), 5: (0, 3)}  # of a class, each searched by all ranks
 _CHOICES = {  # of a search: the evaluation, the weights of chance
     "this program's": (EVALUATION, "weighted"),
     "chance unweighted": (EVALUATION, "uniform"),
     "dead boards valued": (EVALUATION + DEAD, "weighted"),
     "both, as the report's": (EVALUATION + DEAD, "uniform"),
 }
+_TARGETS = ("td", 0.1), ("returns", 0.1), ("returns", 0.03), ("returns", 0.01)  # with their learning rates
 _WITHOUT_RULE = "update", "target", "choice"  # parts to which the rule of boards without a move is nothing
 _SPLITS = 1, 4, 16, 64  # subtrees a worker: how far down a tree is split
 _SPEED = {0: (4000, 100_000), 1: (200, 5000), 2: (20, 500), 3: (4, 64)}  # games to learn from, by layers
 _UPDATED = (200, 1000), (1000, 1000)  # games, steps
 _GPUS = 1, 2, 4
-_GPUS_LEARN = {0: (50_000, 400_000), 2: (2000, 20_000), 3: (300, 2000)}  # games, by layers
+_GPUS_LEARN = {0: (50_000, 400_000), 2: (2000, 10_000), 3: (300, 1000)}  # games, by layers
 
 
 def _point(study_size, part, **more):
@@ -84,14 +85,18 @@ def learnt(comm, line, interrupted=lambda: False, **options):
     return {**figures, "games": found.learnt, "average": average, "moves_per_second": rate, "curve": curve}
 
 
+def _line(count):
+    """Return the games of a point of a curve of so many."""
+    return count // (_LINES if count >= 100 else 2)
+
+
 def _curves(study_size):
     """What is learnt by games that a search of 0 to 3 layers plays, by all ranks and on a GPU."""
     for on, ranks, games_by_layers in ("CPU", study_size.ranks, _LEARNT), ("GPU", 1, _LEARNT_ON_GPU):
         for layers, counts in games_by_layers.items():
             count = study_size.choose(*counts)
-            line = count // (_LINES if count >= 100 else 2)
-            asked = {"line": line, "games": count, "layers": layers, "seed": study_size.seed, "device": on.lower()}
-            asked |= _rule(study_size, layers)
+            asked = {"line": _line(count), "games": count, "layers": layers, "seed": study_size.seed}
+            asked |= {"device": on.lower(), **_rule(study_size, layers)}
 
             def body(bench, ranks=ranks, asked=asked):
                 return bench.call(learnt, ranks, **asked)
@@ -149,9 +154,11 @@ def _states(study_size, stage, count):
 
 def _tree(study_size):
     """One board's tree searched by several ranks, board after board; and at 3 layers by the size of the pool."""
-    count, counts = study_size.choose(*_TREE_BOARDS), study_size.choose((1, 2, 3, 5), (1, 2, 3, 5, 9, 17, 33, 64))
+    counts = study_size.choose((1, 2, 3, 5), (1, 2, 3, 5, 9, 17, 33, 64))
 
     def planned(layers, stage, ranks, repeat, **how):
+        count = study_size.choose(*_TREE_BOARDS[layers])
+
         def body(bench):
             game = games.find(GAME)
             states = _states(study_size, stage, count).tolist()
@@ -167,7 +174,7 @@ def _tree(study_size):
         return Measurement(point, body, repeat, ranks)
 
     for repeat in _repeats(study_size):
-        for layers in study_size.choose((2, 3, 4), (2, 3, 4, 5)):
+        for layers in (each for each, boards in _TREE_BOARDS.items() if study_size.choose(*boards)):
             for stage in tables.STAGES:
                 for ranks in counts:
                     yield planned(layers, stage, ranks, repeat)
@@ -182,7 +189,7 @@ def _speed(study_size):
 
     def planned(layers, ranks, repeat, **how):
         count = study_size.choose(*_SPEED[layers])
-        asked = {"line": count, "games": count, "layers": layers, "seed": study_size.seed, **how}
+        asked = {"line": _line(count), "games": count, "layers": layers, "seed": study_size.seed + repeat, **how}
         asked |= _rule(study_size, layers)
         point = _point(study_size, "collisions" if how else "learning", layers=layers, ranks=ranks, games=count)
         return Measurement(point, lambda bench: bench.call(learnt, ranks, **asked), repeat, ranks)
@@ -219,7 +226,8 @@ def _gpus(study_size):
             for layers, counts in _GPUS_LEARN.items():
                 count = study_size.choose(*counts)
                 for exchange in ("games", "weights") if gpus > 1 else ("games",):
-                    asked = {"line": count, "games": count, "layers": layers, "seed": study_size.seed}
+                    seed = study_size.seed + repeat  # averages of several runs have an interval
+                    asked = {"line": _line(count), "games": count, "layers": layers, "seed": seed}
                     asked |= {"device": "gpu", "exchange": exchange, "merge": "mean", **_rule(study_size, layers)}
 
                     def learn(bench, gpus=gpus, asked=asked):
@@ -240,13 +248,14 @@ def _gpus(study_size):
 def _doubts(study_size):
     """What the report's choices change: its target, its chance, and what a board without a move is worth."""
     count, line = study_size.choose(10_000, 300_000), study_size.choose(2000, 50_000)
-    for target in "td", "returns":
-        asked = {"line": line, "games": count, "seed": study_size.seed, "target": target}
+    for target, rate in _TARGETS:
+        asked = {"line": line, "games": count, "seed": study_size.seed, "target": target, "rate": rate}
 
         def learn(bench, asked=asked):
             return bench.call(learnt, study_size.ranks, **asked)
 
-        yield Measurement(_point(study_size, "target", target=target, games=count), learn, ranks=study_size.ranks)
+        point = _point(study_size, "target", target=target, rate=rate, games=count)
+        yield Measurement(point, learn, ranks=study_size.ranks)
     games_of = study_size.choose(200, 2000)
     for name, (wanted, chance) in _CHOICES.items():
 
@@ -324,7 +333,15 @@ _EXHIBITS = (
         directions.learning,
     ),
     Exhibit("6.8", "6.8", "one, two and four GPUs", (_SEVERAL,), tables.gpus, VALUES, directions.gpus),
-    Exhibit("totals", "6.9", "a game that is learnt from, in all", (_DECIDED, _UPDATES), tables.totals, VALUES),
+    Exhibit(
+        "totals",
+        "6.9",
+        "a game that is learnt from, in all",
+        (_SPEEDS, _SEVERAL),
+        tables.totals,
+        VALUES,
+        directions.totals,
+    ),
     Exhibit("choices", "", "what the report's target, chance and dead boards change", (_DOUBTS,), tables.choices),
 )
 _TITLE = "2584 by expectimax and temporal differences: the report's figures, made again"

@@ -3,26 +3,33 @@
 Each function of a name without an underscore returns the sections of an exhibit, of MeasuredRows.
 """
 
-import math
 import statistics
 
-from ...api.intervals import mean_interval, student_95
+from ...api.intervals import half_interval, mean_interval
 from ...api.sample import CLASSES
 from .tables import UNKNOWN, Figure, Table, compared, heads, percent, ratio
 
 STAGES = tuple(CLASSES)  # classes of boards
 _METHODS = "naive", "multilevel", "merged"
-_WON = 2584
+WON = 2584
 # what of the report's figures is known here
-_AVERAGE, _BEST, _WINS = 66_300, 212_741, 0.86  # of play with 3 layers
-_GPU_TIMES = {3: 32.25}  # a GPU compared with one thread, one board at a time, by layers
+AVERAGE, BEST, WINS = 66_300, 212_741, 0.86  # of play with 3 layers
+_GPU_TIMES = {1: 1 / 3, 3: 32.25}  # a GPU compared with one thread, one board at a time, by layers; that of 1: about
 _UPDATE = {"CPU": 1197.0, "steps": 95.80634}  # ms: 1,000 games of 1,000 steps
 _TREE_TIMES = {3: 32.25 / 5.31}  # the best of many threads compared with one, by layers; worked out
-_LEARNING_TIMES = {32: 24}  # by threads; of 2 or 3 layers
+LEARNING_TIMES = {32: 24}  # by threads; of 2 or 3 layers
 _GPU_TIMES_OF_TWO = {2: 1.949, 3: 1.945}  # two compared with one, training, by layers
-_TOTALS = {2: (24, 24 / 1.949), 3: (62.7 / 2.5, 32.25)}  # 32 threads' games, and a GPU, over a thread; worked out
-_MOVES = 1000  # of a game, in the totals
+TOTALS = {  # training by layers: 32 threads, one GPU and two, each over a thread; worked out
+    2: {"32 cores": 24, "1 GPU": 24 / 1.949, "2 GPUs": 24},
+    3: {"32 cores": 62.7 / 2.5, "1 GPU": 32.25, "2 GPUs": 62.7},
+}
 _DIGITS = 1e-9  # of scores that several ranks add up in another order
+
+
+_OF_CURVES = (
+    "Each point is the games of a tenth of the training, played as it learns, and its 95% interval by Student's "
+    f"distribution, of the first run. Theirs are {UNKNOWN}."
+)
 
 
 def points_of(curve):
@@ -30,9 +37,7 @@ def points_of(curve):
     found, before = [], 0
     for line in curve:
         games, before = line["games"] - before, line["games"]
-        half = 0.0
-        if games > 1:  # the line's error is of the deviation of those games, not of all that could be
-            half = student_95(games - 1) * line["average_error"] * math.sqrt(games / (games - 1))
+        half = half_interval(line["average_error"], games)
         found.append((line["average"], line["average"] - half, line["average"] + half))
     return found
 
@@ -58,7 +63,7 @@ def curves(found, study_size):
         "at the same time, so each point is of weights that change while they are played. Theirs are "
         f"{UNKNOWN}."
     )
-    last = f"average of the last ones | best of them | {_WON} tile in them"
+    last = f"average of the last ones | best of them | {WON} tile in them"
     columns = heads(f"layers | on | games | {last} | seconds | moves/s | ranks")
     return (
         Figure("Average score by games learnt from, 0 to 3 layers", "games", "average score", series, note=note),
@@ -72,11 +77,11 @@ def played(found, study_size):
     for layers in found.points("layers", part="play"):
         for row in found.rows(part="play", layers=layers):
             result, games = row["result"], row["point"]["games"]
-            scores, won = result["scores"], sum(each >= _WON for each in result["largest"]) / games
-            average, best, wins = (_AVERAGE, _BEST, percent(_WINS)) if layers == 3 else 3 * (UNKNOWN,)
+            scores, won = result["scores"], sum(each >= WON for each in result["largest"]) / games
+            average, best, wins = (AVERAGE, BEST, percent(WINS)) if layers == 3 else 3 * (UNKNOWN,)
             figures = sum(scores) / games, average, max(scores), best, percent(won), wins
             rows.append((layers, row["point"]["on"], games, *figures, result["moves"] / result["seconds"]))
-    columns = heads(f"layers | played by | games | average | theirs | best | theirs | {_WON} tile | theirs | moves/s")
+    columns = heads(f"layers | played by | games | average | theirs | best | theirs | {WON} tile | theirs | moves/s")
     note = (
         "The network that comes with the package, which was trained for longer than a study takes. Of few games the "
         "average is a rough one: its standard error is half of it for one game."
@@ -114,7 +119,8 @@ def decisions(found, study_size):
     note = (
         "A decision; starter: the first 20th of a game, normal: its middle fifth, late: its last 20th. CPU: CPU time "
         "of one core, with its table of equal boards. GPU: wall time, transfers included, by the method merged. Theirs "
-        "is one board at a time, 32.25 times a thread at 3 layers, of which class is not known here, and slower at 1."
+        "is one board at a time, 32.25 times a thread at 3 layers, of which class is not known here, and about three "
+        "times slower at 1."
     )
     return (
         Table("Board classes, and the GPU's speedup by layers", columns, rows, note),
@@ -196,16 +202,24 @@ def _splits(found):
     return [Figure(title, "workers", "speedup", series, True, note)]
 
 
+def _curve(rows):
+    """Return (games, average, low, high) of each line of the first run's learning curve."""
+    curve = rows[0]["result"].get("curve", []) if rows else []
+    return [(line["games"], *point) for line, point in zip(curve, points_of(curve), strict=True)]
+
+
 def learning(found, study_size):
-    rows, series = [], {}
+    rows, series, curves = [], {}, {}
     for layers in found.points("layers", part="learning"):
         at = {"part": "learning", "layers": layers}
         one = found.median("moves_per_second", **at, ranks=1)
         for ranks in found.points("ranks", **at):
             rate = found.median("moves_per_second", **at, ranks=ranks)
             speedup = ratio(rate, one)
-            theirs = _LEARNING_TIMES.get(ranks) if layers > 1 else None
+            theirs = LEARNING_TIMES.get(ranks) if layers > 1 else None
             rows.append((layers, ranks, rate, found.median("average", **at, ranks=ranks), *compared(speedup, theirs)))
+            name = f"{named(layers)}, {ranks} rank{'s' * (ranks > 1)}"
+            curves[name] = _curve(found.rows(**at, ranks=ranks))
             if speedup is not None:
                 series.setdefault(named(layers), []).append((ranks, speedup))
     columns = "layers", "ranks", "moves/s", "average score", "speedup", "theirs", "ours ÷ theirs"
@@ -225,6 +239,7 @@ def learning(found, study_size):
         Table("CPU game-parallel learning", columns, rows, note),
         Table("Weights changed by two ranks at once", ("ranks", "share", "theirs"), collided, counted),
         Figure("Speedup of CPU game-parallel learning", "ranks", "speedup", series, True, note),
+        Figure("Average score by games learnt from, by ranks", "games", "average score", curves, note=_OF_CURVES),
     )
 
 
@@ -255,7 +270,7 @@ def updates(found, study_size):
 
 
 def gpus(found, study_size):
-    rows = []
+    rows, curves = [], {}
     for what in found.points("what", part="gpus"):
         layers = next(iter(found.points("layers", part="gpus", what=what)), 0)
         one_what = what.replace("exchange weights", "exchange games")
@@ -267,38 +282,50 @@ def gpus(found, study_size):
             theirs = _GPU_TIMES_OF_TWO.get(layers) if gpus == 2 and what.startswith("learning") else None
             efficiency = percent(ratio(speedup, gpus)), theirs and percent(theirs / gpus)
             rows.append((what, gpus, rate, average, speedup, theirs, *efficiency))
+            if what.startswith("learning"):
+                name = f"{what.removeprefix('learning, ')}, {gpus} GPU{'s' * (gpus > 1)}"
+                curves[name] = _curve(found.rows(**at))
     columns = "what", "GPUs", "moves/s", "average score", "speedup", "theirs", "efficiency", "theirs"
     note = (
         "Theirs are of learning that looks 2 and 3 layers ahead. exchange games: every GPU learns from all games, as "
         "theirs; where moves are chosen without a search that is half of the work, which no further GPU makes less. "
         "Play: as many games a GPU. Average score: of all games that were learnt from."
     )
-    return [Table("Several GPUs", columns, rows, note)]
+    return [
+        Table("Several GPUs", columns, rows, note),
+        Figure("Average score by games learnt from, by GPUs", "games", "average score", curves, note=_OF_CURVES),
+    ]
+
+
+def training_rates(found):
+    """Return {layers: {way: moves a second}} of training by one core, several, and GPUs; medians."""
+    rates = {}
+    for layers in found.points("layers", part="learning"):
+        by_way = rates.setdefault(layers, {})
+        for ranks in found.points("ranks", part="learning", layers=layers):
+            rate = found.median("moves_per_second", part="learning", layers=layers, ranks=ranks)
+            by_way[f"{ranks} core{'s' * (ranks > 1)}"] = rate
+    for layers in found.points("layers", part="gpus"):
+        at = {"part": "gpus", "what": f"learning, {layers} layers, exchange games"}
+        for gpus in found.points("gpus", **at):
+            rate = found.median("moves_per_second", **at, gpus=gpus)
+            rates.setdefault(layers, {})[f"{gpus} GPU{'s' * (gpus > 1)}"] = rate
+    return rates
 
 
 def totals(found, study_size):
-    """What a game takes in all: its moves, chosen by a search, and learning from it."""
+    """Training in all: games, their search and learning from them, by cores and by GPUs."""
     rows = []
-    for count in found.points("games", part="update"):
-        at = {"part": "update", "games": count}
-        steps = count * found.points("steps", **at)[0]
-        core = found.median("seconds", **at, on="CPU")
-        gpu = found.median("combined.seconds", **at, on="GPU")
-        for layers in found.points("layers", part="decision"):
-            by_core, on_gpu = _core(found, "normal", layers), _gpu(found, "normal", layers, "merged", False)
-            if by_core is None or core is None:
-                continue
-            moved, learnt = 1e3 * _MOVES * by_core, 1e3 * _MOVES * core / steps
-            with_gpu = None if None in (on_gpu, gpu) else 1e3 * _MOVES * (on_gpu + gpu / steps)
-            theirs = _TOTALS.get(layers, (None, None))
-            rows.append((layers, moved, learnt, moved + learnt, with_gpu, ratio(moved + learnt, with_gpu), *theirs))
-    columns = heads(
-        "layers | CPU, search, ms | CPU, learning, ms | CPU, in all, ms | GPU, in all, ms | CPU ÷ GPU | "
-        "theirs: 32 threads' games, worked out | theirs: a GPU, worked out"
-    )
+    for layers, rates in training_rates(found).items():
+        theirs = TOTALS.get(layers, {})
+        for way, rate in rates.items():
+            times = ratio(rate, rates.get("1 core"))
+            rows.append((layers, way, rate, ratio(1e3, rate), times, theirs.get(way)))
+    columns = heads("layers | by | moves/s | s a game of 1,000 moves | times one core | theirs, worked out")
     note = (
-        f"A game of {_MOVES:,} moves, worked out from the decisions on normal boards and the updates above: many games "
-        f"side by side on the GPU, what chance deals not counted. Theirs are times one thread."
+        "Games that are learnt from, all of it: the search of each move, what chance deals, and learning. On cores all "
+        "ranks play; on a GPU many games side by side, where the report's plays one. Theirs are times one thread: 24 "
+        "with 32 threads at 2 layers, as much as two GPUs; 62 and more with two GPUs at 3, 2.5 times 32 threads."
     )
     return [Table("Totals: a game that is learnt from", columns, rows, note)]
 
@@ -306,29 +333,30 @@ def totals(found, study_size):
 def choices(found, study_size):
     """What the report's target, chance and dead boards change."""
     learnt = []
-    for target in found.points("target", part="target"):
-        for row in found.rows(part="target", target=target):
-            curve = row["result"]["curve"]
-            learnt.append((target, curve[-1]["games"], *points_of(curve)[-1], curve[-1]["maximum"]))
+    for row in found.rows(part="target"):
+        point, curve = row["point"], row["result"]["curve"]
+        at = point["target"], point["rate"], curve[-1]["games"]
+        learnt.append((*at, *points_of(curve)[-1], curve[-1]["maximum"]))
     played_by = []
     for choice in found.points("choice", part="choice"):
         for row in found.rows(part="choice", choice=choice):
             scores, games = row["result"]["scores"], row["point"]["games"]
-            won = sum(each >= _WON for each in row["result"]["largest"])
+            won = sum(each >= WON for each in row["result"]["largest"])
             figures = sum(scores) / games, *mean_interval(scores), percent(won / games)
             played_by.append((choice, games, *figures))
     heading = "average", "from", "to"
     return [
         Table(
             "What games learn from, without a search",
-            ("target", "games", *heading, "best"),
+            ("target", "rate", "games", *heading, "best"),
             learnt,
             "td: the points of the next move and the value then; returns: all points to the end, as the report learns, "
-            "which calls it TD. The last games of each, and 95% intervals.",
+            "which calls it TD. rate: of learning, which the report does not give. The last games of each, and 95% "
+            "intervals.",
         ),
         Table(
             "What a search of one layer takes for granted",
-            ("choice", "games", *heading, f"{_WON} tile"),
+            ("choice", "games", *heading, f"{WON} tile"),
             played_by,
             "The same network and seeds. The report's search takes all tiles in all cells as equally likely, and a "
             "board without a move for what the network says of it.",
