@@ -208,7 +208,11 @@ def test_files_for_something_else_are_refused(numbers, path):
         {"weights": np.zeros(2 << 16, np.float32)},
         {"weights": np.zeros((1, 2 << 16))},
         {"stages": (5,)},
-        {"stages": tuple(range(1, 9)), "weights": np.zeros((9, 2 << 16), np.float16)},
+        {"stages": tuple(range(2, 10)), "weights": np.zeros((9, 2 << 16), np.float16)},
+        *(
+            {"stages": stages, "weights": np.zeros((len(stages) + 1, 2 << 16), np.float16)}
+            for stages in ((10**30,), (16,), (1,), (-3,), (9, 8), (8, 8))
+        ),
         {"board": (4,)},
         {"board": 4},
         {"options": {"spwan": "2:1"}},

@@ -31,7 +31,7 @@ LIMITS = DEFAULTS._replace(
     line=client_lines.LINE, open_requests=6, clients=3, output=1 << 14, patience=0.5, drain=0.5, positions=30
 )
 ENOUGH = 1000  # turns for a service that ends; it took some 400
-SETTLED = 10_000  # turns for all that ends by itself; 30 positions of a client that also has a long search took 1,100
+PLENTY = 10_000  # turns for all that ends by itself; 30 positions of a client that also has a long search took 1,100
 CLOCK, ERRORS = Clock(), []  # of the example at work
 picks = st.integers(0, 3)
 
@@ -228,7 +228,7 @@ class Service(RuleBasedStateMachine):
         for client in self.clients:
             client.wire.reads = True
             client.complete()
-        for _ in range(SETTLED // 10):
+        for _ in range(PLENTY // 10):
             self.turn(10)
             if self.counted() == self.expected():
                 break
