@@ -28,7 +28,7 @@ def test_figures_by_hand():
     tiles = [[[32, [40, 0.2]], [64, [90, 0.5]]], [[32, [50, 0.3]]], [[64, [70, 0.7]], [128, [160, 0.8]]]]
     played = row({"player": "P", "games": 3}, scores=[10, 20, 60], largest=[64, 32, 128], tiles=tiles, **tally)
     table = table_of(MeasuredRows([played]), "T", 64, "")
-    assert table.rows == [("P", 3, 128, "66.7%", 30.0, 4.0, pytest.approx(400 / 3), 5.0, 80, 0.6)]
+    assert table.rows == [("P", 3, 128, "66.7%", 30.0, 4.0, pytest.approx(400 / 3), 5.0, pytest.approx(2 / 3), 80, 0.6)]
     assert len(table.columns) == len(table.rows[0])
     assert table_of(MeasuredRows([played]), "T", 256, "").rows[0][-2:] == (None, None)
 

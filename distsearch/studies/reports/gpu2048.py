@@ -242,7 +242,7 @@ def _score_directions(found):
     return directions
 
 
-_TIMED, _WHOLE = Plan(_all_times, (2, 0.3)), Plan(_all_games, (6, 1))
+_TIMED, _WHOLE = Plan(_all_times, (0.2, 0.4)), Plan(_all_games, (0.5, 3))
 _EXHIBITS = (
     Exhibit(
         "fig6",

@@ -36,7 +36,7 @@ _PARALLEL = {
     "Brothers": {"pruning": "alphabeta", "policy": "brothers"},
 }
 _WAYS = *_ALONE, *_PARALLEL
-_THEIRS = {  # mean seconds of a trial to depth 7 on 8 cores, and how many trials, by the digits of the means
+THEIRS = {  # mean seconds of a trial to depth 7 on 8 cores, and how many trials, by the digits of the means
     "Base": (92.95407920792074, "101"),
     "AB": (30.68809677419355, "93, or 31, 62, 124"),
     "Par+Base": (21.447784313725496, "102 or 51"),
@@ -45,9 +45,9 @@ _THEIRS = {  # mean seconds of a trial to depth 7 on 8 cores, and how many trial
 }
 _TIMES = (("Par+Base", "Base", 4), ("Par+AB", "AB", 2))  # as stated, with 8 cores: so many times as fast as that
 _BY_PAR_DEPTH = {  # seconds by their par depth: the final table's, at what was chosen for it, and one more of Brothers
-    "Par+Base": {2: _THEIRS["Par+Base"][0]},
-    "Par+AB": {2: _THEIRS["Par+AB"][0]},
-    "Brothers": {1: _THEIRS["Brothers"][0], 2: 10.06},
+    "Par+Base": {2: THEIRS["Par+Base"][0]},
+    "Par+AB": {2: THEIRS["Par+AB"][0]},
+    "Brothers": {1: THEIRS["Brothers"][0], 2: 10.06},
 }
 _BEHIND = {"Par+Base": 1, "Par+AB": 1, "Brothers": 2}  # ours less theirs
 _FASTEST = {"Par+Base": 2, "Par+AB": 2, "Brothers": 2}  # their par depth
@@ -297,8 +297,8 @@ def _final_table(found, depth):
     for way in _WAYS:
         how = {"ranks": 1} if way in _ALONE else {"ranks": most, "par_depth": _PAR_DEPTH}
         seconds, searched = (found.median(name, depth=depth, way=way, **how) for name in ("seconds", "nodes"))
-        took, trials = _THEIRS[way]
-        times = [(ratio(one, seconds), _THEIRS[name][0] / took) for name, one in (("Base", base), ("AB", pruned))]
+        took, trials = THEIRS[way]
+        times = [(ratio(one, seconds), THEIRS[name][0] / took) for name, one in (("Base", base), ("AB", pruned))]
         rows.append((way, searched, seconds, f"{took:.5f}", trials, *compared(*times[0]), *times[1]))
     columns = heads(
         "way | nodes | seconds, ours | a trial, theirs | trials | Base ÷ it, ours | Base ÷ it, theirs | ours ÷ theirs "

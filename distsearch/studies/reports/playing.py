@@ -50,7 +50,7 @@ def table_of(found, title: str, tile: int, note: str) -> Table:
     """Return the table of all players' games; tile: of which it is told when it was made, by the median game."""
     rows = [(row["point"]["player"], row["point"]["games"], *_figures(row["result"], tile)) for row in found.rows()]
     columns = "player", "games", "highest tile", f"{tile} made", "average score", "plies reached", "moves a game"
-    return Table(title, (*columns, "ms a move", f"moves to {tile}", f"s to {tile}"), rows, note)
+    return Table(title, (*columns, "ms a move", "s a game", f"moves to {tile}", f"s to {tile}"), rows, note)
 
 
 def _figures(result, tile):
@@ -64,6 +64,7 @@ def _figures(result, tile):
         result["plies"] / max(result["searched"], 1),
         moves / games,
         1e3 * result["seconds"] / moves,
+        result["seconds"] / games,
         to_moves,
         to_seconds,
     )

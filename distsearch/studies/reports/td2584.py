@@ -19,8 +19,8 @@ from . import td2584_tables as tables
 from .study import DIRECTIONS, VALUES, Exhibit, Measurement, Plan, Study
 
 GAME, EVALUATION = "2584", SMALLER["2584"]
-_LEARNT = {0: (10_000, 300_000), 1: (600, 20_000), 2: (50, 1000), 3: (8, 200)}  # games by layers
-_LEARNT_ON_GPU = {0: (100_000, 2_000_000), 1: (20_000, 400_000), 2: (2000, 40_000), 3: (300, 4000)}
+_LEARNT = {0: (10_000, 300_000), 1: (600, 20_000), 2: (50, 1000), 3: (8, 100)}  # games by layers
+_LEARNT_ON_GPU = {0: (100_000, 500_000), 1: (20_000, 100_000), 2: (2000, 10_000), 3: (300, 1000)}
 _LINES = 10  # points of a curve, but of few games, which have 2
 _PLAYED = {0: (300, 1000), 1: (30, 1000), 2: (4, 1000), 3: (3, 64)}
 _GPU_PLAYED = 200, 1000
@@ -43,7 +43,7 @@ _SPLITS = 1, 4, 16, 64  # subtrees a worker: how far down a tree is split
 _SPEED = {0: (4000, 100_000), 1: (200, 5000), 2: (20, 500), 3: (4, 64)}  # games to learn from, by layers
 _UPDATED = (200, 1000), (1000, 1000)  # games, steps
 _GPUS = 1, 2, 4
-_GPUS_LEARN = {0: (50_000, 400_000), 2: (2000, 10_000), 3: (300, 1000)}  # games, by layers
+_GPUS_LEARN = {0: (50_000, 200_000), 2: (2000, 4000), 3: (300, 600)}  # games, by layers
 
 
 def _point(study_size, part, **more):
@@ -269,13 +269,13 @@ def _doubts(study_size):
 
 
 _CURVES, _GAMES, _DECIDED, _TREES = (
-    Plan(_curves, (4, 8)),
-    Plan(_play, (2, 8)),
-    Plan(_decisions, (1, 1)),
-    Plan(_tree, (2, 10)),
+    Plan(_curves, (0.5, 3.5)),
+    Plan(_play, (0.3, 3)),
+    Plan(_decisions, (0.1, 1)),
+    Plan(_tree, (0.3, 3.5)),
 )
-_DOUBTS = Plan(_doubts, (1, 0.5))
-_SPEEDS, _UPDATES, _SEVERAL = Plan(_speed, (3, 3)), Plan(_updates, (0.5, 0.5)), Plan(_gpus, (1, 4))
+_DOUBTS = Plan(_doubts, (0.2, 1.5))
+_SPEEDS, _UPDATES, _SEVERAL = Plan(_speed, (0.4, 2.5)), Plan(_updates, (0.1, 0.5)), Plan(_gpus, (0.2, 3))
 _EXHIBITS = (
     Exhibit(
         "6.1",
