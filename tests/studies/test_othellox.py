@@ -118,7 +118,10 @@ def test_directions_of_the_reports_pool():
     ]
     assert held("fig2", *rows) == ["held"]
     assert held("fig3", *rows) == ["held", "held"]
-    assert held("fig5", *rows) == ["held"]
+    assert held("fig5", *rows) == ["held", "held"]
+    assert held("fig5", *rows, measured(5, 1, 0.9, 300), measured(5, 4, 0.9, 200))[1] == "not held"
+    assert held("fig5", *rows, *(measured(5, factor, 0.9, 300 - factor) for factor in (1, 4, 64)))[1] == "not held"
+    assert held("fig5", *rows[:3])[1] == "not measured"  # one worker
     assert held("fig6", *rows) == ["not held"]  # two ranks are three times as fast as one
     assert held("fig6", measured(1, 1, 1.0, 100, 1.5), *rows[1:]) == ["held"]
     assert held("fig7", *rows) == ["held"]

@@ -172,9 +172,9 @@ def trees(found, study_size):
         "layers | class | ranks | workers | ms a board | speedup | efficiency a worker | theirs, worked out"
     )
     note = (
-        "One board's tree shared out by the pool, wall time, board after board; a rank more than the workers is the "
-        "master. A tree to 3 layers takes some milliseconds, to 4 some tens of them, and a message and its answer some "
-        f"tenths of one. Theirs are {UNKNOWN}."
+        "One board's tree shared out by the policy split, wall time, board after board; a rank more than the workers "
+        "is the master. A tree to 3 layers takes some milliseconds, to 4 some tens of them, and a message and its "
+        f"answer some tenths of one. Theirs are {UNKNOWN}."
     )
     return (
         Table("CPU tree-parallel search", columns, rows, note),
