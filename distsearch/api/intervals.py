@@ -32,11 +32,8 @@ def mean_interval(values: Sequence[float]) -> tuple[float, float]:
 
 
 def half_interval(error: float, values: int) -> float:
-    """Return half the length of ``mean_interval`` of so many values, 0 of fewer than two.
-
-    error: their deviation over the root of their number, both of these values alone, not of all that could be.
-    """
-    return student_95(values - 1) * error * math.sqrt(values / (values - 1)) if values > 1 else 0.0
+    """Return half the length of ``mean_interval`` of so many values with this standard error, 0 of fewer than two."""
+    return student_95(values - 1) * error if values > 1 else 0.0
 
 
 def share_interval(count: float, of: float, z: float = Z_95) -> tuple[float, float]:

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from distsearch.api.intervals import mean_interval, share_difference, share_interval, student_95
+from distsearch.api.intervals import half_interval, mean_interval, share_difference, share_interval, student_95
 
 
 @pytest.mark.parametrize(
@@ -53,3 +53,11 @@ def test_95_of_100_means_are_held_however_few_their_values(count):
         low, high = mean_interval([draws.gauss(50, 20) for _ in range(count)])
         held += low < 50 < high
     assert 0.936 < held / 4000 < 0.964  # four standard errors around 95%
+
+
+def test_half_an_interval_by_the_standard_error():
+    values = [3.0, 5.0, 10.0]
+    low, high = mean_interval(values)
+    error = (13 / 3) ** 0.5  # of a variance of 13
+    assert half_interval(error, 3) == pytest.approx((high - low) / 2)
+    assert half_interval(error, 1) == half_interval(error, 0) == 0.0

@@ -26,13 +26,13 @@ def test_a_record_is_drawn_as_it_was_written():
     learning, evaluation = averages.lines
     assert all(point.low == point.y == point.high for point in learning.points)
     errors = [row["average_error"] for row in lines if row["kind"] == "evaluation"]
-    student = 1.962341 * (1000 / 999) ** 0.5  # of 1,000 games, whose errors have the divisor n
+    student = 1.962341  # of 1,000 games
     assert [point.high - point.low for point in evaluation.points] == pytest.approx(
         [2 * student * each for each in errors], rel=1e-5
     )
 
 
-@pytest.mark.parametrize(("evaluated", "half"), [(2, 12.7062 * 2**0.5), (1, 0), (None, 0), ("many", 0)])
+@pytest.mark.parametrize(("evaluated", "half"), [(2, 12.7062), (1, 0), (None, 0), ("many", 0)])
 def test_the_interval_of_few_games_is_wide(evaluated, half):
     played = {"kind": "evaluation", "games": 5, "average": 100.0, "average_error": 1.0, "evaluated": evaluated}
     (averages,) = curves.panels({"x": [played]})

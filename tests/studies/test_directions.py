@@ -3,7 +3,23 @@
 import numpy as np
 import pytest
 
-from distsearch.studies.reports.directions import HELD, MISSING, NOT_HELD, OPEN, every, larger, lowest_at, rising, table
+from distsearch.studies.reports.directions import (
+    HELD,
+    MISSING,
+    NOT_HELD,
+    OPEN,
+    Direction,
+    Estimate,
+    above,
+    alike,
+    better,
+    every,
+    larger,
+    lowest_at,
+    rising,
+    some,
+    table,
+)
 
 
 def held(more, less):
@@ -59,3 +75,41 @@ def test_where_a_curve_is_lowest():
 def test_directions_as_a_table():
     rows = table([larger("Fig 1", "a is more than b", [2.0], [1.0], "s"), larger("Fig 2", "c", [], [])]).rows
     assert rows == [("Fig 1", "a is more than b", "2 and 1 s, once each", HELD), ("Fig 2", "c", None, MISSING)]
+
+
+def test_any_of_some_parts_must_hold_more_often_than_chance():
+    def one_of(*words):
+        return some("p", "s", [(str(i), Direction("", "", "1 and 2", word)) for i, word in enumerate(words)]).held
+
+    assert one_of(HELD) == one_of(HELD, NOT_HELD) == HELD
+    assert one_of(HELD, *14 * [NOT_HELD]) == OPEN  # of 15 that are alike one seems to hold in a third of studies
+    assert one_of(*3 * [HELD], *12 * [NOT_HELD]) == HELD
+    assert one_of(NOT_HELD, NOT_HELD) == NOT_HELD
+    assert one_of(NOT_HELD, OPEN) == one_of(NOT_HELD, MISSING) == OPEN
+    assert one_of() == one_of(MISSING) == MISSING
+
+
+def test_means_with_their_errors():
+    one, other = Estimate.of([10.0, 11.0, 12.0]), Estimate.of([1.0, 2.0, 3.0])
+    assert one == (11.0, pytest.approx(3**-0.5), 2)
+    half = 2.7764 * (2 / 3) ** 0.5  # Student's t of four degrees of freedom
+    assert one.less(other) == pytest.approx((9 - half, 9 + half), rel=1e-4)
+    assert Estimate(5.0, 0.0, 9).less(Estimate(3.0, 0.0, 9)) == (2.0, 2.0)
+    assert better("p", "s", one, other).held == HELD
+    assert better("p", "s", other, one).held == NOT_HELD
+    assert better("p", "s", one, Estimate(1.0, 0.1, 0)).held == OPEN  # of one game
+
+
+def test_means_are_alike_or_not_by_the_interval_of_their_difference():
+    def of(mean, error=5.0):
+        return Estimate(mean, error, 1000)
+
+    assert alike("p", "s", of(1000.0), of(1020.0), 0.05).held == HELD  # 0.6 to 3.4%
+    assert alike("p", "s", of(1000.0), of(1045.0), 0.05).held == OPEN
+    assert alike("p", "s", of(1000.0), of(1080.0), 0.05).held == NOT_HELD
+    assert alike("p", "s", of(1000.0), of(920.0), 0.05).held == NOT_HELD
+    assert alike("p", "s", of(1000.0), of(1000.0, 40.0), 0.05).held == OPEN
+
+
+def test_a_value_is_above_a_limit_by_its_interval():
+    assert [above("p", "s", ends, 5.0, "x").held for ends in ((6, 9), (1, 4), (4, 6))] == [HELD, NOT_HELD, OPEN]

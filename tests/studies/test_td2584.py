@@ -78,13 +78,13 @@ def test_recorded_games_have_their_steps():
 def test_speedups_are_beside_theirs():
     at = {"part": "decision", "layers": 3, "class": "normal"}
     gpu = {"on": "GPU", "method": "merged"}
-    two_layers = {"part": "gpus", "what": "learning, 2 layers, exchange games", "layers": 2}
+    two_layers = {"part": "gpus", "what": "learning, 2 layers, exchange games", "layers": 2, "games": 900}
     found = sections(
         row({**at, "on": "CPU", "boards": 9}, seconds=6.4e-3),
         row({**at, **gpu, "boards": 1}, seconds=2e-4),
         row({**at, **gpu, "boards": 4000}, seconds=2e-6),
-        row({"part": "learning", "layers": 2, "ranks": 1}, moves_per_second=100.0, average=910.0),
-        row({"part": "learning", "layers": 2, "ranks": 32}, moves_per_second=1200.0, average=900.0),
+        row({"part": "learning", "layers": 2, "ranks": 1, "games": 20}, moves_per_second=100.0, average=910.0),
+        row({"part": "learning", "layers": 2, "ranks": 32, "games": 20}, moves_per_second=1200.0, average=900.0),
         row({"part": "update", "games": 2, "steps": 500, "on": "CPU"}, seconds=0.1),
         row(
             {"part": "update", "games": 2, "steps": 500, "on": "GPU"},
@@ -104,10 +104,10 @@ def test_speedups_are_beside_theirs():
     assert found["Several GPUs"].rows[1] == (what, 2, 3000.0, 80.0, 1.5, 1.949, "75.0%", "97.5%")
     # a game of 1,000 moves takes the core 10 s, a GPU 0.5 s
     assert found["Totals: a game that is learnt from"].rows == [
-        (2, "1 core", 100.0, 10.0, 1.0, None),
-        (2, "32 cores", 1200.0, pytest.approx(1 / 1.2), 12.0, 24),
-        (2, "1 GPU", 2000.0, 0.5, 20.0, pytest.approx(12.31, abs=0.01)),
-        (2, "2 GPUs", 3000.0, pytest.approx(1 / 3), 30.0, 24),
+        (2, "1 core", 20, 100.0, 10.0, 1.0, None),
+        (2, "32 cores", 20, 1200.0, pytest.approx(1 / 1.2), 12.0, 24),
+        (2, "1 GPU", 900, 2000.0, 0.5, 20.0, pytest.approx(12.31, abs=0.01)),
+        (2, "2 GPUs", 900, 3000.0, pytest.approx(1 / 3), 30.0, 24),
     ]
 
 
@@ -199,11 +199,11 @@ def test_directions_of_learning_by_ranks_and_gpus():
     assert held("6.7", *one, *ranks(16, 150.0, 1020, error=20.0)) == ["open", "open"]  # 32 may be slower each
     assert held("6.7", *one) == ["not measured", "not measured"]
     three = ranks(1, 10.0, 995, 1000, 1005)
-    assert held("6.7", *three, *ranks(16, 90.0, 1000, 1005, 1010)) == ["held", "not held"]
+    assert held("6.7", *three, *ranks(16, 90.0, 1000, 1005, 1010)) == ["held", "open"]
     assert held("6.7", *three, *ranks(16, 90.0, 900, 1005, 1110))[0] == "open"
 
-    def gpus(number, rate, average):
-        what = {"what": "learning, 2 layers, exchange games", "layers": 2}
+    def gpus(number, rate, average, layers=2):
+        what = {"what": f"learning, {layers} layers, exchange games", "layers": layers}
         at = {"part": "gpus", **what, "gpus": number}
         return row(at, curve=learning_curve(1.0, average), moves_per_second=rate, average=1.0)
 
@@ -211,6 +211,9 @@ def test_directions_of_learning_by_ranks_and_gpus():
     assert held("6.8", *several) == ["held", "held"]
     found = held("totals", *one, *ranks(32, 240.0, 1000), *several)
     assert found == ["held", "held", "not measured", "not measured", "not measured"]
+    slow = gpus(1, 120.0, 1000, layers=3), gpus(2, 500.0, 1000, layers=3)
+    cores = [*ranks(1, 10.0, 1000, layers=3), *ranks(32, 150.0, 1000, layers=3)]
+    assert held("totals", *cores, *slow)[2:] == ["not held", "not held", "held"]  # 12, 50 and 3.3 times
     titles = sections(*one, *several)
     assert titles["Average score by games learnt from, by ranks"].series["2 layers, 1 rank"][1][:2] == (200, 1000)
     name = "2 layers, exchange games, 2 GPUs"
@@ -236,8 +239,15 @@ def test_directions_of_decisions_and_trees():
     assert held("6.4", *rows) == ["held", "held"]
     small, large = [*tree(1, 100.0), *tree(5, 50.0)], [*tree(1, 100.0), *tree(9, 50.0), *tree(17, 40.0)]
     assert held("6.3", *small)[2] == "not measured"  # four workers cannot be 6 times as fast
-    assert held("6.3", *large) == ["held", "not held", "not held"]
-    assert held("6.3", *large, *tree(33, 45.0))[1] == "held"  # than 16 workers
+    assert held("6.3", *large) == ["held", "open", "not held"]  # 16 workers are not 32
+    many = [*large, *tree(33, 45.0)]
+    assert held("6.3", *many)[1] == "open"  # measured once each
+    again = [{**each, "repeat": 1} for each in many]
+    for each in again:
+        each["result"] = {**each["result"], "seconds": 1.001 * each["result"]["seconds"]}
+    assert held("6.3", *many, *again)[1] == "held"  # than 16 workers
+    faster = [*large, *tree(33, 30.0)]
+    assert held("6.3", *faster, *faster)[1] == "not held"
     found = held("6.5", *rows, *large, *tree(5, 20.0, layers=1))
     # to one layer the best tree takes 2 s a board, to three 4 s; the GPU 4.5
     assert found == ["held", "held", "held", "held", "held", "not held"]

@@ -208,7 +208,7 @@ def _beside(found, name):
     note = (
         f"{count} positions of {_described(name)}; theirs: 1,000 of the same class. Listed: one core, CPU time. GPU: "
         "ours has all positions in one launch and ends at wins, with transfers; theirs has a launch a position, "
-        "without allocation and copies. Its search is this program's, not the listing. Without a table, positions that "
+        "without allocation and copies. Our GPU's search is not the listing. Without a table, positions that "
         "several groups of lanes search together are still looked up in one of 1 MiB."
     )
     return Table("The five rows, put right, next to ours", columns, rows, note)

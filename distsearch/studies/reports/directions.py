@@ -25,6 +25,30 @@ class Direction(NamedTuple):
     held: str
 
 
+class Estimate(NamedTuple):
+    """A mean, its standard error, and the degrees of freedom of that."""
+
+    mean: float
+    error: float
+    freedom: int
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> "Estimate":
+        """Return that of two values or more."""
+        return cls(statistics.fmean(values), statistics.stdev(values) / math.sqrt(len(values)), len(values) - 1)
+
+    def less(self, other: "Estimate") -> tuple[float, float]:
+        """Return (low, high), the 95% interval of this mean less another: Student's t, Welch's degrees of freedom."""
+        middle, error = self.mean - other.mean, math.hypot(self.error, other.error)
+        if min(self.freedom, other.freedom) < 1:
+            return -math.inf, math.inf
+        if error == 0:
+            return middle, middle
+        parts = sum(each.error**4 / each.freedom for each in (self, other))
+        half = student_95(max(1, math.floor(error**4 / parts))) * error
+        return middle - half, middle + half
+
+
 def larger(place: str, stated: str, more: Sequence[float], less: Sequence[float], unit: str = "") -> Direction:
     """Return whether the first values are larger than the second, by the interval of the difference of their means.
 
@@ -38,16 +62,15 @@ def larger(place: str, stated: str, more: Sequence[float], less: Sequence[float]
     if min(len(more), len(less)) < 2:
         counts = "once each" if len(more) == len(less) else f"of {len(more)} and {len(less)}"
         return Direction(place, stated, f"{text}, {counts}", by_values)
-    parts = [statistics.variance(values) / len(values) for values in (more, less)]
-    error = math.sqrt(sum(parts))
-    if error == 0:
+    ones, others = Estimate.of(more), Estimate.of(less)
+    if ones.error == others.error == 0:
         return Direction(place, stated, text, by_values)
-    freedom = sum(parts) ** 2 / sum(
-        part**2 / (len(values) - 1) for part, values in zip(parts, (more, less), strict=True)
-    )
-    half, middle = student_95(max(1, math.floor(freedom))) * error, means[0] - means[1]
-    held = HELD if middle > half else NOT_HELD if middle < -half else OPEN
-    return Direction(place, stated, f"{text}; difference {shown(middle - half)} to {shown(middle + half)}", held)
+    low, high = ones.less(others)
+    return Direction(place, stated, f"{text}; difference {shown(low)} to {shown(high)}", _sign(low, high))
+
+
+def _sign(low, high):
+    return HELD if low > 0 else NOT_HELD if high < 0 else OPEN
 
 
 def rising(place: str, stated: str, series: Sequence[tuple[str, Sequence[float]]], falling: bool = False) -> Direction:
@@ -75,15 +98,28 @@ def every(place: str, stated: str, parts: Sequence[tuple[str, Direction]]) -> Di
 
 
 def some(place: str, stated: str, parts: Sequence[tuple[str, Direction]]) -> Direction:
-    """Return whether one of the named Directions holds: not if none does, open if none does and one is open."""
+    """Return whether any of the named Directions holds: more of them than chance would have hold.
+
+    Open if fewer do, or none while one is open or missing.
+    """
     measured = [(name, each) for name, each in parts if each.held != MISSING]
     if not measured:
         return Direction(place, stated, "", MISSING)
     held = [each.held for _, each in measured]
-    whole = next(word for word in (HELD, OPEN, NOT_HELD) if word in held)
-    told = [f"{name}: {each.ours}" for name, each in measured if each.held == whole]
+    if HELD in held:
+        whole = HELD if held.count(HELD) >= _beyond_chance(len(held)) else OPEN
+    else:
+        whole = OPEN if OPEN in held or len(measured) < len(parts) else NOT_HELD
+    shown_ones = HELD if HELD in held else whole
+    told = [f"{name}: {each.ours}" for name, each in measured if each.held == shown_ones]
     said = "; ".join(told[:_TOLD]) + f"; {len(told) - _TOLD} more" * (len(told) > _TOLD)
     return Direction(place, stated, f"{held.count(HELD)} of {len(held)} hold ({said})", whole)
+
+
+def _beyond_chance(number):
+    """Return how many of so many comparisons of what is alike seem to hold, each in 2.5%, with less than 5% in all."""
+    chances = [math.comb(number, k) * 0.025**k * 0.975 ** (number - k) for k in range(number + 1)]
+    return next(k for k in range(1, number + 2) if sum(chances[k:]) < 0.05)
 
 
 def above(place: str, stated: str, interval: tuple[float, float], limit: float, ours: str) -> Direction:
@@ -92,20 +128,22 @@ def above(place: str, stated: str, interval: tuple[float, float], limit: float, 
     return Direction(place, stated, ours, HELD if low > limit else NOT_HELD if high < limit else OPEN)
 
 
-def alike(place: str, stated: str, one: tuple[float, float], other: tuple[float, float], within: float) -> Direction:
-    """Return whether two means, (mean, half its 95% interval), differ by no more than a share ``within`` of the first.
+def better(place: str, stated: str, one: Estimate, other: Estimate, when: str = "") -> Direction:
+    """Return whether one mean is larger than another, by the 95% interval of the difference; when: more text."""
+    low, high = one.less(other)
+    text = f"{shown(one.mean)} and {shown(other.mean)}{when}; difference {shown(low)} to {shown(high)}"
+    return Direction(place, stated, text, _sign(low, high))
 
-    By the interval of their difference: it must lie within that share for the two to be alike, beyond it to differ.
+
+def alike(place: str, stated: str, one: Estimate, other: Estimate, within: float) -> Direction:
+    """Return whether two means differ by no more than a share ``within`` of the first.
+
+    By the 95% interval of the difference: it must lie within that share for the two to be alike, beyond it to differ.
     """
-    (mean, half), (second, other_half) = one, other
-    difference, reach = abs(second / mean - 1), math.hypot(half, other_half) / mean
-    held = HELD if difference + reach <= within else NOT_HELD if difference - reach > within else OPEN
-    text = f"{shown(mean)} and {shown(second)}, {_signed(second / mean - 1 - reach)} to "
-    return Direction(place, stated, text + _signed(second / mean - 1 + reach), held)
-
-
-def _signed(share):
-    return f"{100 * share:+.1f}%"
+    low, high = (each / one.mean for each in other.less(one))
+    held = HELD if max(-low, high) <= within else NOT_HELD if low > within or high < -within else OPEN
+    text = f"{shown(one.mean)} and {shown(other.mean)}, {100 * low:+.1f} to {100 * high:+.1f}%"
+    return Direction(place, stated, text, held)
 
 
 def lowest_at(place: str, stated: str, series: Sequence[tuple[float, Sequence[float]]], at: float) -> Direction:
@@ -121,9 +159,9 @@ def lowest_at(place: str, stated: str, series: Sequence[tuple[float, Sequence[fl
 def table(directions: Sequence[Direction]) -> Table:
     """Return the Table of Directions."""
     note = (
-        "By the 95% interval of the difference where the text gives one (Student's t, Welch's degrees of freedom), "
-        "else by the values that it gives. open: the interval has both signs, or a part was not measured. Where many "
-        "steps are compared, one in twenty that are alike seems to differ."
+        "By the 95% interval of the difference where the text gives one (of means Student's t with Welch's degrees of "
+        "freedom, of shares Newcombe's), else by the values that it gives. open: the interval has both signs, or a "
+        "part was not measured. Where many steps are compared, one in twenty that are alike seems to differ."
     )
     rows = [(each.place, each.stated, each.ours or None, each.held) for each in directions]
     return Table("What the report states, and whether it holds here", ("place", "stated", "here", "held"), rows, note)

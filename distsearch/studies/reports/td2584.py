@@ -86,7 +86,7 @@ def learnt(comm, line, interrupted=lambda: False, **options):
 
 
 def _line(count):
-    """Return the games of a point of a curve of so many."""
+    """Return how many games a point of a learning curve has, of ``count`` in all."""
     return count // (_LINES if count >= 100 else 2)
 
 
@@ -189,9 +189,10 @@ def _speed(study_size):
 
     def planned(layers, ranks, repeat, **how):
         count = study_size.choose(*_SPEED[layers])
-        asked = {"line": _line(count), "games": count, "layers": layers, "seed": study_size.seed + repeat, **how}
-        asked |= _rule(study_size, layers)
-        point = _point(study_size, "collisions" if how else "learning", layers=layers, ranks=ranks, games=count)
+        seed = study_size.seed + repeat  # averages of several runs have an interval
+        asked = {"line": _line(count), "games": count, "layers": layers, "seed": seed}
+        point = _point(study_size, "collisions" if how else "learning", ranks=ranks, **asked)
+        asked |= {**how, **_rule(study_size, layers)}
         return Measurement(point, lambda bench: bench.call(learnt, ranks, **asked), repeat, ranks)
 
     for repeat in _repeats(study_size):
@@ -226,15 +227,15 @@ def _gpus(study_size):
             for layers, counts in _GPUS_LEARN.items():
                 count = study_size.choose(*counts)
                 for exchange in ("games", "weights") if gpus > 1 else ("games",):
-                    seed = study_size.seed + repeat  # averages of several runs have an interval
+                    seed = study_size.seed + repeat
                     asked = {"line": _line(count), "games": count, "layers": layers, "seed": seed}
+                    what = {"what": f"learning, {layers} layers, exchange {exchange}", **asked}
                     asked |= {"device": "gpu", "exchange": exchange, "merge": "mean", **_rule(study_size, layers)}
 
                     def learn(bench, gpus=gpus, asked=asked):
                         return bench.call(learnt, gpus, **asked)
 
-                    what = {"what": f"learning, {layers} layers, exchange {exchange}", "layers": layers}
-                    point = _point(study_size, "gpus", **what, gpus=gpus, games=count)
+                    point = _point(study_size, "gpus", **what, gpus=gpus)
                     yield Measurement(point, learn, repeat, gpus, gpus)
             ranks = 1 if gpus == 1 else gpus + 1  # the first of several hands games out and has no GPU
 

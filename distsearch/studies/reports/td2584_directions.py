@@ -4,9 +4,23 @@ import math
 import statistics
 
 from ...api.intervals import mean_interval, share_interval
-from .directions import HELD, MISSING, NOT_HELD, OPEN, Direction, above, alike, every, larger, rising, some
+from .directions import (
+    HELD,
+    MISSING,
+    NOT_HELD,
+    OPEN,
+    Direction,
+    Estimate,
+    above,
+    alike,
+    better,
+    every,
+    larger,
+    rising,
+    some,
+)
 from .tables import percent, shown
-from .td2584_tables import AVERAGE, BEST, LEARNING_TIMES, STAGES, TOTALS, WINS, WON, named, points_of, training_rates
+from .td2584_tables import AVERAGE, BEST, LEARNING_TIMES, STAGES, TOTALS, WINS, WON, named, training_rates
 
 _TREE_TIMES = 6.07
 _ALIKE = 0.05  # averages within so much of one another are alike
@@ -18,14 +32,11 @@ def curves(found):
     device = "GPU" if found.rows(part="curve", on="GPU") else "CPU"
     ends, begins = {}, {}
     for layers in found.points("layers", part="curve", on=device):
-        points = points_of(found.rows(part="curve", on=device, layers=layers)[0]["result"]["curve"])
-        begins[layers], ends[layers] = points[0], points[-1]
+        curve = found.rows(part="curve", on=device, layers=layers)[0]["result"]["curve"]
+        begins[layers], ends[layers] = _estimate(curve, 0), _estimate(curve, len(curve) - 1)
 
     def over(stated, more, less):
-        if more is None or less is None:
-            return Direction("6.1", stated, "", MISSING)
-        held = HELD if more[1] > less[2] else NOT_HELD if more[2] < less[1] else OPEN
-        return Direction("6.1", stated, f"{_interval(more)} and {_interval(less)}", held)
+        return Direction("6.1", stated, "", MISSING) if None in (more, less) else better("6.1", stated, more, less)
 
     steps = [
         (f"{named(more)} and {named(less)}", over("", ends.get(more), ends.get(less)))
@@ -40,31 +51,31 @@ def curves(found):
     ]
 
 
+def _estimate(curve, index):
+    """Return the Estimate of the average of a line of a learning curve."""
+    line, before = curve[index], curve[index - 1]["games"] if index else 0
+    return Estimate(line["average"], line["average_error"], line["games"] - before - 1)
+
+
 def _by_time(found):
-    """Which of two ways to learn with as many layers is better after the time that the faster one had in all."""
+    """Which of two ways to learn with as many layers is better when the first of both has ended."""
     parts = []
     for layers in found.points("layers", part="curve"):
-        curves = [row["result"] for row in found.rows(part="curve", layers=layers)]
-        if len(curves) < 2:
-            continue
-        fast, slow = sorted(curves, key=lambda each: each["seconds"] / each["games"])[:2]
-        end = min(fast["seconds"], slow["seconds"])
-        more, less = (_at(each["curve"], end) for each in (fast, slow))
-        if more and less:
-            held = HELD if more[1] > less[2] else NOT_HELD if more[2] < less[1] else OPEN
-            text = f"{_interval(more)} and {_interval(less)} after {shown(end)} s"
-            parts.append((named(layers), Direction("6.9", "", text, held)))
+        curves = [row["result"]["curve"] for row in found.rows(part="curve", layers=layers)]
+        curves = [curve for curve in curves if all("seconds" in line for line in curve)]
+        if len(curves) > 1:
+            fast, slow = sorted(curves, key=lambda curve: curve[-1]["seconds"] / curve[-1]["games"])[:2]
+            parts.append((named(layers), _at_equal_time(fast, slow)))
     return every("6.9", "the faster a game is learnt from, the better the average at equal time", parts)
 
 
-def _at(curve, seconds):
-    """Return (average, low, high) of the last line of a curve until then, None where there is none."""
-    points = [point for line, point in zip(curve, points_of(curve), strict=True) if line["seconds"] <= seconds]
-    return points[-1] if points else None
-
-
-def _interval(point):
-    return f"{shown(point[0])} ({shown(point[1])} to {shown(point[2])})"
+def _at_equal_time(fast, slow):
+    end = min(curve[-1]["seconds"] for curve in (fast, slow))
+    last = [sum(line["seconds"] <= end for line in curve) - 1 for curve in (fast, slow)]
+    if min(last) < 0:
+        return Direction("6.9", "", "", MISSING)
+    estimates = (_estimate(curve, index) for curve, index in zip((fast, slow), last, strict=True))
+    return better("6.9", "", *estimates, f" after {shown(end)} s")
 
 
 def played(found):
@@ -83,7 +94,7 @@ def played(found):
         text = f"{won} of {len(largest)} ({100 * low:.0f} to {100 * high:.0f}%)"
         directions.append(above("abstract", stated, (low, high), WINS, text))
         held = HELD if max(scores) >= BEST else OPEN  # in more games there may be a better one
-        stated = f"3 layers' best game has {BEST:,} points, of games whose number is not known here (or more; {on})"
+        stated = f"the best game with 3 layers has {BEST:,} points or more ({on})"
         directions.append(Direction("abstract", stated, f"{max(scores):,} of {len(scores)} games", held))
     return directions
 
@@ -182,20 +193,29 @@ def trees(found):
                     if layers == 3:
                         best.append((ranks - 1, statistics.median(speedups)))
             parts.append((f"{named(layers)}, {stage}, workers", rising("6.3", "", series, falling=True)))
-            most = max((ranks - 1 for ranks in found.points("ranks", **at)), default=0)
-            if most > 2:
-                times = [found.values("seconds", **at, ranks=workers + 1) for workers in (most, most // 2)]
-                slower.append(
-                    (f"{named(layers)}, {stage}, {most} and {most // 2} workers", larger("6.3", "", *times, "s"))
-                )
+            slower += _slower_with_more(found, at, f"{named(layers)}, {stage}")
     stated = f"the best speedup at 3 layers is {_TREE_TIMES} times"
     found_best = Direction("6.3", stated, "", MISSING)
     if any(workers > _TREE_TIMES for workers, _ in best):
         most = max(speedup for _, speedup in best)
         held = HELD if most >= _TREE_TIMES else NOT_HELD
         found_best = Direction("6.3", f"{stated} (or more)", f"{most:.2f} times, of medians", held)
-    stated = "for some settings 32 threads are slower than 16 (here: the most than half as many)"
+    stated = "for some settings 32 threads are slower than 16"
     return [every("6.3", "efficiency falls with threads", parts), some("6.3", stated, slower), found_best]
+
+
+def _slower_with_more(found, at, setting):
+    """Return [(name, Direction)] of 32 workers against 16, or of the most that are twice as many as others."""
+    workers = {ranks - 1 for ranks in found.points("ranks", **at)}
+    doubled = [n for n in workers if n > 2 and n % 2 == 0 and n // 2 in workers]
+    if not doubled:
+        return []
+    most = 32 if 32 in doubled else max(doubled)
+    times = [found.values("seconds", **at, ranks=n + 1) for n in (most, most // 2)]
+    compared = larger("6.3", "", *times, "s")
+    if min(map(len, times)) < 2 or most < 32 and compared.held == NOT_HELD:
+        compared = compared._replace(held=OPEN)  # one measurement of each says little, and fewer workers are not 32
+    return [(f"{setting}, {most} and {most // 2} workers", compared)]
 
 
 def updates(found):
@@ -211,26 +231,34 @@ def learning(found):
         at = {"part": "learning", "layers": layers}
         ranks = found.points("ranks", **at)
         if len(ranks) > 1:
-            names = f"{named(layers)}, 1 and {ranks[-1]} ranks"
+            names = f"{named(layers)}, {ranks[0]} and {ranks[-1]} ranks"
             same.append((names, _alike("6.7", *(found.rows(**at, ranks=n) for n in (ranks[0], ranks[-1])))))
-        if layers > 1 and len(ranks) > 1:
-            fast.append((named(layers), _efficient(found, at, ranks)))
-    stated = f"{_THREADS} threads are {_TIMES} times as fast as one, {percent(_TIMES / _THREADS)} each (or more)"
+            if layers > 1:
+                fast.append((named(layers), _times_of_threads(found, at, ranks[-1])))
     return [
         every("6.7", f"any number of threads learns alike (averages within {percent(_ALIKE)})", same),
-        every("6.7", stated, fast),
+        every("6.7", f"{_THREADS} threads are {_TIMES} times as fast as one (or more)", fast),
     ]
 
 
-def _efficient(found, at, ranks):
-    """Whether each of many ranks is as fast as one of the report's 32; of fewer it can only be ruled out."""
-    most = min(ranks[-1], _THREADS) if _THREADS in ranks else ranks[-1]
-    one, many = (found.median("moves_per_second", **at, ranks=n) for n in (1, most))
-    if None in (one, many):
+def _times_of_threads(found, at, most):
+    """Whether 32 ranks are as fast as the report's 32 threads. Fewer leave it open."""
+    one, many = (found.values("moves_per_second", **at, ranks=n) for n in (1, min(most, _THREADS)))
+    if not one or not many:
         return Direction("6.7", "", "", MISSING)
-    each = many / one / most
-    held = NOT_HELD if each < _TIMES / _THREADS else HELD if most >= _THREADS else OPEN
-    return Direction("6.7", "", f"{many / one:.1f} times by {most} ranks, {percent(each)} each", held)
+    if most >= _THREADS:
+        return _so_many_times("6.7", "", many, one, _TIMES)
+    times = statistics.median(many) / statistics.median(one)
+    return Direction("6.7", "", f"{times:.1f} times by {most} ranks", OPEN)
+
+
+def _so_many_times(place, stated, more, less, times):
+    """Whether some rates are so many times others, or more."""
+    if not more or not less:
+        return Direction(place, stated, "", MISSING)
+    compared = larger(place, stated, more, [times * each for each in less], "moves/s")
+    ours = f"{statistics.median(more) / statistics.median(less):.3g} times"
+    return compared._replace(ours=f"{ours}: {compared.ours} for {times:.3g} times")
 
 
 def _alike(place, one, other):
@@ -240,15 +268,11 @@ def _alike(place, one, other):
 
 
 def _end(rows):
-    """Return (mean, half its 95% interval) of the last games of some runs: by the runs, or by the games of one."""
-    points = [points_of(row["result"]["curve"])[-1] for row in rows if row["result"].get("curve")]
-    if not points:
-        return None
-    if len(points) == 1:
-        return points[0][0], points[0][0] - points[0][1]
-    averages = [average for average, _, _ in points]
-    mean = statistics.fmean(averages)
-    return mean, mean - mean_interval(averages)[0]
+    """Return the Estimate of the last games of some runs: by the runs, or by the games of one."""
+    curves = [row["result"]["curve"] for row in rows if row["result"].get("curve")]
+    if len(curves) > 1:
+        return Estimate.of([curve[-1]["average"] for curve in curves])
+    return _estimate(curves[0], len(curves[0]) - 1) if curves else None
 
 
 def gpus(found):
@@ -268,20 +292,17 @@ def gpus(found):
 
 def totals(found):
     """Training as a whole, by GPUs, against one core and many."""
-    rates = training_rates(found)
+    rates = {(layers, way): values for layers, way, _, values in training_rates(found)}
 
-    def times(layers, way, other, stated, theirs):
-        of = rates.get(layers, {})
-        if way not in of or other not in of:
-            return Direction("6.9", stated, "", MISSING)
-        ours = of[way] / of[other]
-        return Direction("6.9", stated, f"{ours:.3g} times", HELD if ours >= theirs else NOT_HELD)
+    def times(layers, way, other, theirs):
+        stated = f"{named(layers)}: {way} {theirs:.3g} times as fast as {other} (or more)"
+        return _so_many_times("6.9", stated, rates.get((layers, way)), rates.get((layers, other)), theirs)
 
-    by_three = TOTALS[3]["2 GPUs"]
+    by_two, by_three = TOTALS[2], TOTALS[3]
     return [
-        times(2, "1 GPU", "1 core", "2 layers: a GPU trains 12.3 times as fast as a thread (or more)", 24 / 1.949),
-        times(2, "2 GPUs", "32 cores", "2 layers: two GPUs train as fast as 32 threads (or faster)", 1.0),
-        times(3, "1 GPU", "1 core", "3 layers: a GPU trains 32.25 times as fast as a thread (or more)", 32.25),
-        times(3, "2 GPUs", "1 core", f"3 layers: two GPUs, {by_three} times as fast as a thread (or more)", by_three),
-        times(3, "2 GPUs", "32 cores", "3 layers: two GPUs, 2.5 times as fast as 32 threads (or more)", 2.5),
+        times(2, "1 GPU", "1 core", by_two["1 GPU"]),
+        times(2, "2 GPUs", "32 cores", by_two["2 GPUs"] / by_two["32 cores"]),
+        times(3, "1 GPU", "1 core", by_three["1 GPU"]),
+        times(3, "2 GPUs", "1 core", by_three["2 GPUs"]),
+        times(3, "2 GPUs", "32 cores", by_three["2 GPUs"] / by_three["32 cores"]),
     ]

@@ -27,8 +27,8 @@ _DIGITS = 1e-9  # of scores that several ranks add up in another order
 
 
 _OF_CURVES = (
-    "Each point is the games of a tenth of the training, played as it learns, and its 95% interval by Student's "
-    f"distribution, of the first run. Theirs are {UNKNOWN}."
+    "Each point is the games of a tenth of the training, or of a half where these are few, played as it learns, and "
+    f"its 95% interval by Student's distribution, of the first run. Theirs are {UNKNOWN}."
 )
 
 
@@ -298,34 +298,34 @@ def gpus(found, study_size):
 
 
 def training_rates(found):
-    """Return {layers: {way: moves a second}} of training by one core, several, and GPUs; medians."""
-    rates = {}
-    for layers in found.points("layers", part="learning"):
-        by_way = rates.setdefault(layers, {})
-        for ranks in found.points("ranks", part="learning", layers=layers):
-            rate = found.median("moves_per_second", part="learning", layers=layers, ranks=ranks)
-            by_way[f"{ranks} core{'s' * (ranks > 1)}"] = rate
-    for layers in found.points("layers", part="gpus"):
-        at = {"part": "gpus", "what": f"learning, {layers} layers, exchange games"}
-        for gpus in found.points("gpus", **at):
-            rate = found.median("moves_per_second", **at, gpus=gpus)
-            rates.setdefault(layers, {})[f"{gpus} GPU{'s' * (gpus > 1)}"] = rate
-    return rates
+    """Yield (layers, way, games, moves a second of each repeat) of training by one core, several, and GPUs."""
+    for part, count, of in (("learning", "ranks", "core"), ("gpus", "gpus", "GPU")):
+        for layers in found.points("layers", part=part):
+            at = {"part": part, "layers": layers}
+            if part == "gpus":
+                at["what"] = f"learning, {layers} layers, exchange games"
+            for number in found.points(count, **at):
+                measured = {**at, count: number}
+                games = max(found.points("games", **measured), default=None)
+                way = f"{number} {of}{'s' * (number > 1)}"
+                yield layers, way, games, found.values("moves_per_second", **measured)
 
 
 def totals(found, study_size):
     """Training in all: games, their search and learning from them, by cores and by GPUs."""
+    rates = sorted(training_rates(found), key=lambda each: each[0])
+    alone = {layers: statistics.median(values) for layers, way, _, values in rates if way == "1 core"}
     rows = []
-    for layers, rates in training_rates(found).items():
-        theirs = TOTALS.get(layers, {})
-        for way, rate in rates.items():
-            times = ratio(rate, rates.get("1 core"))
-            rows.append((layers, way, rate, ratio(1e3, rate), times, theirs.get(way)))
-    columns = heads("layers | by | moves/s | s a game of 1,000 moves | times one core | theirs, worked out")
+    for layers, way, games, values in rates:
+        rate = statistics.median(values)
+        theirs = TOTALS.get(layers, {}).get(way)
+        rows.append((layers, way, games, rate, ratio(1e3, rate), ratio(rate, alone.get(layers)), theirs))
+    columns = heads("layers | by | games | moves/s | s a game of 1,000 moves | times one core | theirs, worked out")
     note = (
         "Games that are learnt from, all of it: the search of each move, what chance deals, and learning. On cores all "
-        "ranks play; on a GPU many games side by side, where the report's plays one. Theirs are times one thread: 24 "
-        "with 32 threads at 2 layers, as much as two GPUs; 62 and more with two GPUs at 3, 2.5 times 32 threads."
+        "ranks play; on a GPU many games side by side, where the report's plays one, so a GPU has more games, which "
+        "become longer as the network learns. Theirs are times one thread: 24 with 32 threads at 2 layers, as much as "
+        "two GPUs; 62 and more with two GPUs at 3, 2.5 times 32 threads."
     )
     return [Table("Totals: a game that is learnt from", columns, rows, note)]
 
