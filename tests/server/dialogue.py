@@ -246,7 +246,7 @@ class Dialogue:
                 break
             if line.act == "request" and line.name not in found:
                 found[line.name] = line.asked
-            elif line.act != "blank":
+            elif line.act != "blank" and not line.perhaps:
                 return None
         return list(found.values())
 

@@ -173,7 +173,7 @@ def test_others_are_answered_while_a_worker_does_not_say_how_far_it_is(service, 
 @pytest.mark.parametrize("saved", [False, True])
 def test_a_worker_that_does_not_say_how_far_it_is_holds_no_end_up(service, tmp_path, monkeypatch, silent, saved):
     """Its part is missing then, so what was saved before stays."""
-    monkeypatch.setattr(running_request, "_LAST_SAVE", 0.1)
+    monkeypatch.setattr(running_request, "_LAST_SAVE", 0.01)  # in which no machine searches HARD to its end
     silent[0] = not saved
     cut_off(service(), Asked(HARD, exact=True))
     (path,) = kept(tmp_path)
