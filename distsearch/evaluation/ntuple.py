@@ -258,8 +258,8 @@ def check_fits(net: Network, game, rules, shown):
             f"{shown} has weights for {'x'.join(map(str, net.board))[:20]}, not for {'{}x{}'.format(*board)}"
         )
     fit = all(board[0] * board[1] > max(each) and len(each) <= _MOST_BITS // game.BITS for each in net.tuples)
-    rising = list(net.stages) == sorted({code for code in net.stages if code in range(2, 1 << game.BITS)})
-    if not fit or not rising or len(net.stages) >= MOST_STAGES or net.symmetric and board != (4, 4):
+    stages_fit = list(net.stages) == sorted({code for code in net.stages if code in range(2, 1 << game.BITS)})
+    if not fit or not stages_fit or len(net.stages) >= MOST_STAGES or net.symmetric and board != (4, 4):
         raise UserError(f"{shown} has tuples or stages that {game.NAME} cannot have")
     try:
         learnt_by = game.rules(board, **net.options)

@@ -12,9 +12,9 @@ from distsearch.studies.reports.directions import (
     Estimate,
     above,
     alike,
-    better,
     every,
     larger,
+    larger_mean,
     lowest_at,
     rising,
     some,
@@ -93,11 +93,11 @@ def test_means_with_their_errors():
     one, other = Estimate.of([10.0, 11.0, 12.0]), Estimate.of([1.0, 2.0, 3.0])
     assert one == (11.0, pytest.approx(3**-0.5), 2)
     half = 2.7764 * (2 / 3) ** 0.5  # Student's t of four degrees of freedom
-    assert one.less(other) == pytest.approx((9 - half, 9 + half), rel=1e-4)
-    assert Estimate(5.0, 0.0, 9).less(Estimate(3.0, 0.0, 9)) == (2.0, 2.0)
-    assert better("p", "s", one, other).held == HELD
-    assert better("p", "s", other, one).held == NOT_HELD
-    assert better("p", "s", one, Estimate(1.0, 0.1, 0)).held == OPEN  # of one game
+    assert one.minus(other) == pytest.approx((9 - half, 9 + half), rel=1e-4)
+    assert Estimate(5.0, 0.0, 9).minus(Estimate(3.0, 0.0, 9)) == (2.0, 2.0)
+    assert larger_mean("p", "s", one, other).held == HELD
+    assert larger_mean("p", "s", other, one).held == NOT_HELD
+    assert larger_mean("p", "s", one, Estimate(1.0, 0.1, 0)).held == OPEN  # of one game
 
 
 def test_means_are_alike_or_not_by_the_interval_of_their_difference():

@@ -26,38 +26,38 @@ class Direction(NamedTuple):
 
 
 class Estimate(NamedTuple):
-    """A mean, its standard error, and the degrees of freedom of that."""
+    """A mean, its standard error, and the degrees of freedom of that error."""
 
     mean: float
     error: float
-    freedom: int
+    degrees: int
 
     @classmethod
     def of(cls, values: Sequence[float]) -> "Estimate":
-        """Return that of two values or more."""
+        """Return the Estimate of the mean of two values or more."""
         return cls(statistics.fmean(values), statistics.stdev(values) / math.sqrt(len(values)), len(values) - 1)
 
-    def less(self, other: "Estimate") -> tuple[float, float]:
-        """Return (low, high), the 95% interval of this mean less another: Student's t, Welch's degrees of freedom."""
+    def minus(self, other: "Estimate") -> tuple[float, float]:
+        """Return (low, high), the 95% interval of this mean minus another (Welch 1947)."""
         middle, error = self.mean - other.mean, math.hypot(self.error, other.error)
-        if min(self.freedom, other.freedom) < 1:
+        if min(self.degrees, other.degrees) < 1:
             return -math.inf, math.inf
         if error == 0:
             return middle, middle
-        parts = sum(each.error**4 / each.freedom for each in (self, other))
+        parts = sum(each.error**4 / each.degrees for each in (self, other))
         half = student_95(max(1, math.floor(error**4 / parts))) * error
         return middle - half, middle + half
 
 
 def larger(place: str, stated: str, more: Sequence[float], less: Sequence[float], unit: str = "") -> Direction:
-    """Return whether the first values are larger than the second, by the interval of the difference of their means.
+    """Return whether the first values are larger than the second, by ``larger_mean``.
 
-    Student's distribution, by Welch's degrees of freedom. Equal values are OPEN.
+    Where one side has a single value, the values decide, and equal ones are OPEN; so do values without any spread.
     """
     if not more or not less:
         return Direction(place, stated, "", MISSING)
-    means = statistics.fmean(more), statistics.fmean(less)
-    text = f"{shown(means[0])} and {shown(means[1])}{unit and ' ' + unit}"
+    means, unit = (statistics.fmean(more), statistics.fmean(less)), unit and f" {unit}"
+    text = f"{shown(means[0])} and {shown(means[1])}{unit}"
     by_values = HELD if means[0] > means[1] else NOT_HELD if means[0] < means[1] else OPEN
     if min(len(more), len(less)) < 2:
         counts = "once each" if len(more) == len(less) else f"of {len(more)} and {len(less)}"
@@ -65,12 +65,31 @@ def larger(place: str, stated: str, more: Sequence[float], less: Sequence[float]
     ones, others = Estimate.of(more), Estimate.of(less)
     if ones.error == others.error == 0:
         return Direction(place, stated, text, by_values)
-    low, high = ones.less(others)
-    return Direction(place, stated, f"{text}; difference {shown(low)} to {shown(high)}", _sign(low, high))
+    return larger_mean(place, stated, ones, others, unit)
 
 
-def _sign(low, high):
-    return HELD if low > 0 else NOT_HELD if high < 0 else OPEN
+def larger_mean(place: str, stated: str, more: Estimate, less: Estimate, after: str = "") -> Direction:
+    """Return whether a mean is larger than another, by the 95% interval of their difference; after: text to add."""
+    low, high = more.minus(less)
+    text = f"{shown(more.mean)} and {shown(less.mean)}{after}; difference {shown(low)} to {shown(high)}"
+    return above(place, stated, (low, high), 0.0, text)
+
+
+def above(place: str, stated: str, interval: tuple[float, float], limit: float, ours: str) -> Direction:
+    """Return whether a value is above a limit, by its 95% interval (low, high); ours: what was found, as text."""
+    low, high = interval
+    return Direction(place, stated, ours, HELD if low > limit else NOT_HELD if high < limit else OPEN)
+
+
+def alike(place: str, stated: str, one: Estimate, other: Estimate, within: float) -> Direction:
+    """Return whether two means differ by no more than a share ``within`` of the first.
+
+    HELD: the 95% interval of their difference lies within that share; NOT_HELD: it lies outside.
+    """
+    low, high = (each / one.mean for each in other.minus(one))
+    held = HELD if max(-low, high) <= within else NOT_HELD if low > within or high < -within else OPEN
+    text = f"{shown(one.mean)} and {shown(other.mean)}, difference {100 * low:+.1f} to {100 * high:+.1f}%"
+    return Direction(place, stated, text, held)
 
 
 def rising(place: str, stated: str, series: Sequence[tuple[str, Sequence[float]]], falling: bool = False) -> Direction:
@@ -91,16 +110,15 @@ def every(place: str, stated: str, parts: Sequence[tuple[str, Direction]]) -> Di
     if all(each == MISSING for each in held):
         return Direction(place, stated, "", MISSING)
     whole = NOT_HELD if NOT_HELD in held else HELD if set(held) == {HELD} else OPEN
-    told = [f"{name}: {each.ours}" for name, each in parts if each.ours and (each.held == whole or whole != NOT_HELD)]
-    said = "; ".join(told[:_TOLD]) + f"; {len(told) - _TOLD} more" * (len(told) > _TOLD)
+    said = _told((name, each) for name, each in parts if each.ours and (each.held == whole or whole != NOT_HELD))
     missing = f", {held.count(MISSING)} not measured" if MISSING in held else ""
     return Direction(place, stated, f"{held.count(HELD)} of {len(held)} steps hold{missing} ({said})", whole)
 
 
 def some(place: str, stated: str, parts: Sequence[tuple[str, Direction]]) -> Direction:
-    """Return whether any of the named Directions holds: more of them than chance would have hold.
+    """Return whether more of the named Directions hold than chance explains.
 
-    Open if fewer do, or none while one is open or missing.
+    OPEN: fewer do, or none, and one is open or missing.
     """
     measured = [(name, each) for name, each in parts if each.held != MISSING]
     if not measured:
@@ -110,40 +128,23 @@ def some(place: str, stated: str, parts: Sequence[tuple[str, Direction]]) -> Dir
         whole = HELD if held.count(HELD) >= _beyond_chance(len(held)) else OPEN
     else:
         whole = OPEN if OPEN in held or len(measured) < len(parts) else NOT_HELD
-    shown_ones = HELD if HELD in held else whole
-    told = [f"{name}: {each.ours}" for name, each in measured if each.held == shown_ones]
-    said = "; ".join(told[:_TOLD]) + f"; {len(told) - _TOLD} more" * (len(told) > _TOLD)
+    said = _told((name, each) for name, each in measured if each.held == (HELD if HELD in held else whole))
     return Direction(place, stated, f"{held.count(HELD)} of {len(held)} hold ({said})", whole)
 
 
+def _told(parts):
+    """Return the texts of the first named Directions, and how many more there are."""
+    texts = [f"{name}: {each.ours}" for name, each in parts]
+    return "; ".join(texts[:_TOLD]) + f"; {len(texts) - _TOLD} more" * (len(texts) > _TOLD)
+
+
 def _beyond_chance(number):
-    """Return how many of so many comparisons of what is alike seem to hold, each in 2.5%, with less than 5% in all."""
+    """Return how many of so many comparisons must hold to mean something.
+
+    Where nothing differs each holds in 2.5% of studies, and so many of them in less than 5%.
+    """
     chances = [math.comb(number, k) * 0.025**k * 0.975 ** (number - k) for k in range(number + 1)]
     return next(k for k in range(1, number + 2) if sum(chances[k:]) < 0.05)
-
-
-def above(place: str, stated: str, interval: tuple[float, float], limit: float, ours: str) -> Direction:
-    """Return whether a value is above a limit, by its 95% interval (low, high); ours: what was found, as text."""
-    low, high = interval
-    return Direction(place, stated, ours, HELD if low > limit else NOT_HELD if high < limit else OPEN)
-
-
-def better(place: str, stated: str, one: Estimate, other: Estimate, when: str = "") -> Direction:
-    """Return whether one mean is larger than another, by the 95% interval of the difference; when: more text."""
-    low, high = one.less(other)
-    text = f"{shown(one.mean)} and {shown(other.mean)}{when}; difference {shown(low)} to {shown(high)}"
-    return Direction(place, stated, text, _sign(low, high))
-
-
-def alike(place: str, stated: str, one: Estimate, other: Estimate, within: float) -> Direction:
-    """Return whether two means differ by no more than a share ``within`` of the first.
-
-    By the 95% interval of the difference: it must lie within that share for the two to be alike, beyond it to differ.
-    """
-    low, high = (each / one.mean for each in other.less(one))
-    held = HELD if max(-low, high) <= within else NOT_HELD if low > within or high < -within else OPEN
-    text = f"{shown(one.mean)} and {shown(other.mean)}, {100 * low:+.1f} to {100 * high:+.1f}%"
-    return Direction(place, stated, text, held)
 
 
 def lowest_at(place: str, stated: str, series: Sequence[tuple[float, Sequence[float]]], at: float) -> Direction:

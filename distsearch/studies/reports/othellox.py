@@ -408,11 +408,9 @@ def _rate_directions(found):
 
     parts = []
     for board in _POSITIONS:
-        point = {"part": "pool", "board": board, "setup": "theirs"}
-        for ranks in found.points("ranks", **point):
-            at = {**point, "ranks": ranks}
-            by_factor = [(factor, rates({**at, "load_factor": factor})) for factor in found.points("load_factor", **at)]
-            measured = [each for each in by_factor if each[1]]
+        for ranks in found.points("ranks", part="pool", board=board, setup="theirs"):
+            at = {"part": "pool", "board": board, "setup": "theirs", "ranks": ranks}
+            measured = [(factor, rates({**at, "load_factor": factor})) for factor in found.points("load_factor", **at)]
             if ranks > 2 and len(measured) > 1:
                 best = max(measured[1:], key=lambda each: statistics.median(each[1]))
                 name = f"{board}, {ranks} ranks, load factors {best[0]} (the best) and {measured[0][0]}"

@@ -13,9 +13,9 @@ from .directions import (
     Estimate,
     above,
     alike,
-    better,
     every,
     larger,
+    larger_mean,
     rising,
     some,
 )
@@ -36,7 +36,7 @@ def curves(found):
         begins[layers], ends[layers] = _estimate(curve, 0), _estimate(curve, len(curve) - 1)
 
     def over(stated, more, less):
-        return Direction("6.1", stated, "", MISSING) if None in (more, less) else better("6.1", stated, more, less)
+        return Direction("6.1", stated, "", MISSING) if None in (more, less) else larger_mean("6.1", stated, more, less)
 
     steps = [
         (f"{named(more)} and {named(less)}", over("", ends.get(more), ends.get(less)))
@@ -58,7 +58,7 @@ def _estimate(curve, index):
 
 
 def _by_time(found):
-    """Which of two ways to learn with as many layers is better when the first of both has ended."""
+    """Whether the faster of two ways to learn, with as many layers, is better after the same time."""
     parts = []
     for layers in found.points("layers", part="curve"):
         curves = [row["result"]["curve"] for row in found.rows(part="curve", layers=layers)]
@@ -70,12 +70,14 @@ def _by_time(found):
 
 
 def _at_equal_time(fast, slow):
+    """Compare two learning curves at the last point of the slow one before both have ended."""
     end = min(curve[-1]["seconds"] for curve in (fast, slow))
-    last = [sum(line["seconds"] <= end for line in curve) - 1 for curve in (fast, slow)]
+    at = max((line["seconds"] for line in slow if line["seconds"] <= end), default=0.0)
+    last = [sum(line["seconds"] <= at for line in curve) - 1 for curve in (fast, slow)]
     if min(last) < 0:
         return Direction("6.9", "", "", MISSING)
     estimates = (_estimate(curve, index) for curve, index in zip((fast, slow), last, strict=True))
-    return better("6.9", "", *estimates, f" after {shown(end)} s")
+    return larger_mean("6.9", "", *estimates, f" after {shown(at)} s")
 
 
 def played(found):
@@ -242,18 +244,18 @@ def learning(found):
 
 
 def _times_of_threads(found, at, most):
-    """Whether 32 ranks are as fast as the report's 32 threads. Fewer leave it open."""
+    """Whether 32 ranks are as fast as the report's 32 threads; open where there are fewer."""
     one, many = (found.values("moves_per_second", **at, ranks=n) for n in (1, min(most, _THREADS)))
     if not one or not many:
         return Direction("6.7", "", "", MISSING)
     if most >= _THREADS:
-        return _so_many_times("6.7", "", many, one, _TIMES)
+        return _times_as_fast("6.7", "", many, one, _TIMES)
     times = statistics.median(many) / statistics.median(one)
     return Direction("6.7", "", f"{times:.1f} times by {most} ranks", OPEN)
 
 
-def _so_many_times(place, stated, more, less, times):
-    """Whether some rates are so many times others, or more."""
+def _times_as_fast(place, stated, more, less, times):
+    """Whether rates ``more`` are at least ``times`` times rates ``less``."""
     if not more or not less:
         return Direction(place, stated, "", MISSING)
     compared = larger(place, stated, more, [times * each for each in less], "moves/s")
@@ -296,7 +298,7 @@ def totals(found):
 
     def times(layers, way, other, theirs):
         stated = f"{named(layers)}: {way} {theirs:.3g} times as fast as {other} (or more)"
-        return _so_many_times("6.9", stated, rates.get((layers, way)), rates.get((layers, other)), theirs)
+        return _times_as_fast("6.9", stated, rates.get((layers, way)), rates.get((layers, other)), theirs)
 
     by_two, by_three = TOTALS[2], TOTALS[3]
     return [

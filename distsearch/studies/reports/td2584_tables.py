@@ -24,8 +24,6 @@ TOTALS = {  # training by layers: 32 threads, one GPU and two, each over a threa
     3: {"32 cores": 62.7 / 2.5, "1 GPU": 32.25, "2 GPUs": 62.7},
 }
 _DIGITS = 1e-9  # of scores that several ranks add up in another order
-
-
 _OF_CURVES = (
     "Each point is the games of a tenth of the training, or of a half where these are few, played as it learns, and "
     f"its 95% interval by Student's distribution, of the first run. Theirs are {UNKNOWN}."
