@@ -167,7 +167,7 @@ class Job:
 
         To get ready takes all ranks about the same, whatever the machine, and the master has hardly anything to do.
         """
-        wait_for(lambda: (cpu := self.cpu()) and max(cpu.values()) - cpu[0] >= seconds)
+        wait_for(lambda: 0 in (cpu := self.cpu()) and max(cpu.values()) - cpu[0] >= seconds)
 
     def cpu(self):
         """Return the CPU seconds of each rank so far."""
